@@ -68,7 +68,7 @@ public final class AsyncOperationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - probe: Called with every event, outside every lock, on the thread that emits the event.
-    ///   - leastReach: How many operations a worker takes at once when it begins, at most 16. A worker takes more while
+    ///   - initialBatchLimit: How many operations a worker takes at once when it begins, at most 16. A worker takes more while
     ///     bodies are short.
     @_disfavoredOverload  // `AsyncOperationQueue { … }` would be ambiguous in the package.
     package init(
@@ -76,12 +76,12 @@ public final class AsyncOperationQueue: Sendable {
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(), carrying taskLocals: [CarriedTaskLocal] = [],
         onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?,
-        leastReach: Int = 1
+        initialBatchLimit: Int = 1
     ) {
         let core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), taskLocals: taskLocals,
-            onMisuse: onMisuse, probe: probe, leastReach: leastReach)
+            onMisuse: onMisuse, probe: probe, initialBatchLimit: initialBatchLimit)
         self.core = Unmanaged.passRetained(core).takeUnretainedValue()
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
@@ -130,8 +130,8 @@ extension AsyncOperationQueue {
                 return (newValue ? state.scheduler.takeReturning() : nil, isChanged ? state.suspensionCount : nil)
             }
             // The broadcaster reads the user's clock, which may set this property again, so no lock may be held here.
-            if let number { core.hub.queueIsSuspended(newValue, number: number) }
-            core.giveNamesBack(from: returning)
+            if let number { core.broadcaster.queueIsSuspended(newValue, number: number) }
+            core.releaseExclusions(from: returning)
         }
     }
 
@@ -261,7 +261,7 @@ extension AsyncOperationQueue {
         _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        let operation = AsyncOperation(name, body).made(file, line)
+        let operation = AsyncOperation(name, body).recordOrigin(file, line)
         core.add(operation, nil)
         return operation
     }
@@ -376,11 +376,11 @@ extension QueueCore {
 extension QueueCore {
     /// Ends the operations that nobody can start any more, because the last handle of the queue was released while the
     /// queue was suspended.
-    func handleReleased() {
+    func lastHandleWasReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
             return state.members().filter { state.strands($0) }
         }
-        for operation in stranded { operation.endUnlessRetried(with: .queueReleased)?.settle() }
+        for operation in stranded { operation.endUnlessRetried(with: .queueReleased)?.complete() }
     }
 }

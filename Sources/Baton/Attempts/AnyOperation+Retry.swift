@@ -135,8 +135,8 @@ extension AnyOperation {
         var mayRetry = consume mayRetry
         let maxAttempts = Int32(clamping: max(1, attempts))
         let deadline = deadline.map { checked($0, "a deadline", place) }
-        if mayRetry == nil, deadline == nil, let plain = backoff.plain,
-            changeSharedLimits({ ($0.backoff, $0.maxAttempts) = (plain, maxAttempts) })
+        if mayRetry == nil, deadline == nil, let curve = backoff.unmodifiedCurve,
+            changeSharedLimits({ ($0.backoff, $0.maxAttempts) = (curve, maxAttempts) })
         {
             return
         }

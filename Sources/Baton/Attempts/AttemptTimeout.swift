@@ -19,7 +19,7 @@ struct AttemptTimeout {
     /// The action that the worker performs when a timer fires.
     enum Action {
         case none
-        case cut(Attempt, HeldOperation)
+        case timedOut(Attempt, HeldOperation)
         case setTimer(Duration)
     }
 
@@ -62,7 +62,7 @@ struct AttemptTimeout {
         guard let attempt else { return .none }
         if attempt.end > now { return needsTimer(at: attempt.end) ? .setTimer(attempt.end) : .none }
         self.attempt = nil
-        return .cut(attempt, HeldOperation(attempt.operation))
+        return .timedOut(attempt, HeldOperation(attempt.operation))
     }
 
     mutating func takeTimer() -> TimerService.Ticket? { ticket.take() }
@@ -76,15 +76,15 @@ struct AttemptTimeout {
 
 extension Worker {
     func beginAttempt(_ attempt: AttemptTimeout.Attempt, _ timerService: TimerService) {
-        if watch.withLock({ $0.begin(attempt) }) { setTimer(at: attempt.end, timerService) }
+        if attemptTimeout.withLock({ $0.begin(attempt) }) { setTimer(at: attempt.end, timerService) }
     }
 
-    func endAttempt() { watch.withLock { $0.end() } }
+    func endAttempt() { attemptTimeout.withLock { $0.end() } }
 
     func timerFired(at now: Duration, _ timerService: TimerService) {
-        switch watch.withLock({ $0.timerFired(at: now) }) {
+        switch attemptTimeout.withLock({ $0.timerFired(at: now) }) {
         case .none: break
-        case .cut(let attempt, let held):
+        case .timedOut(let attempt, let held):
             held.use { $0.attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast) }
         case .setTimer(let time): setTimer(at: time, timerService)
         }
@@ -92,11 +92,11 @@ extension Worker {
 
     /// Removes the timer of a worker that runs nothing more.
     func removeTimer(of timerService: TimerService) {
-        if let ticket = watch.withLock({ $0.takeTimer() }) { timerService.remove(ticket) }
+        if let ticket = attemptTimeout.withLock({ $0.takeTimer() }) { timerService.remove(ticket) }
     }
 
     private func setTimer(at time: Duration, _ timerService: TimerService) {
         let ticket = timerService.add(.attemptLimit(self), at: time)
-        if let former = watch.withLock({ $0.timerWasSet(for: time, ticket) }) { timerService.remove(former) }
+        if let former = attemptTimeout.withLock({ $0.timerWasSet(for: time, ticket) }) { timerService.remove(former) }
     }
 }

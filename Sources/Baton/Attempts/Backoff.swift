@@ -7,7 +7,7 @@
 /// A backoff is a value that can be used for any number of operations. Negative durations count as zero.
 public struct Backoff: Sendable {
     /// The properties that few backoffs have.
-    private struct OptionalStateStorage: Sendable {
+    private struct Modifiers: Sendable {
         /// The delay grows by this duration instead of by a factor.
         var step: Duration?
         var cap: Duration?
@@ -17,38 +17,38 @@ public struct Backoff: Sendable {
 
     /// A box keeps a backoff at four words, which every operation with a retry stores.
     private final class Box: Sendable {
-        let optionalStateStorage: OptionalStateStorage
+        let modifiers: Modifiers
 
-        init(_ optionalStateStorage: OptionalStateStorage) { self.optionalStateStorage = optionalStateStorage }
+        init(_ modifiers: Modifiers) { self.modifiers = modifiers }
     }
 
     /// The properties that all backoffs have.
-    struct Plain: Equatable, Sendable {
+    struct Curve: Equatable, Sendable {
         /// The delay before the second attempt.
         let first: Duration
         var factor = 1.0
 
         /// Compares the numbers, which is several times as fast as comparing durations.
         @inline(__always)
-        static func == (left: Plain, right: Plain) -> Bool {
+        static func == (left: Curve, right: Curve) -> Bool {
             left.first.attoseconds == right.first.attoseconds && left.factor == right.factor
         }
     }
 
-    private var numbers: Plain
+    private var curve: Curve
     private var box: Box?
 
-    private var optionalStateStorage: OptionalStateStorage? { box?.optionalStateStorage }
+    private var modifiers: Modifiers? { box?.modifiers }
 
-    init(_ numbers: Plain) { self.numbers = numbers }
+    init(_ curve: Curve) { self.curve = curve }
 
-    private init(from first: Duration) { numbers = Plain(first: first) }
+    private init(from first: Duration) { curve = Curve(first: first) }
 
-    private func with(_ change: (inout OptionalStateStorage) -> Void) -> Backoff {
-        var optionalStateStorage = optionalStateStorage ?? OptionalStateStorage()
-        change(&optionalStateStorage)
+    private func with(_ change: (inout Modifiers) -> Void) -> Backoff {
+        var modifiers = modifiers ?? Modifiers()
+        change(&modifiers)
         var backoff = self
-        backoff.box = Box(optionalStateStorage)
+        backoff.box = Box(modifiers)
         return backoff
     }
 
@@ -91,7 +91,7 @@ public struct Backoff: Sendable {
     ///   - factor: The factor by which the delay grows. A factor below 1 or a NaN counts as 1.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
         var backoff = Backoff(from: first)
-        if factor > 1 { backoff.numbers.factor = factor }
+        if factor > 1 { backoff.curve.factor = factor }
         return backoff
     }
 
@@ -129,18 +129,18 @@ public struct Backoff: Sendable {
     /// Returns how long to wait after `failures` failed attempts (at least 1), of which the last one failed with
     /// `error`.
     public func delay(after failures: Int, error: OperationError) -> Duration {
-        told(by: error) ?? drawn(after: failures)
+        hintedDelay(for: error) ?? jitteredDelay(after: failures)
     }
 
     /// Returns the delay that the error asks for, or nil if it asks for none. May call the user's hint.
-    func told(by error: OperationError) -> Duration? {
-        optionalStateStorage?.hint?(error).map { max(.zero, $0.bounded) }
+    func hintedDelay(for error: OperationError) -> Duration? {
+        modifiers?.hint?(error).map { max(.zero, $0.bounded) }
     }
 
     /// Returns the delay after `failures` failed attempts. May call the user's random generator.
-    func drawn(after failures: Int) -> Duration {
-        let whole = undisturbed(after: failures)
-        guard let random = optionalStateStorage?.random else { return whole }
+    func jitteredDelay(after failures: Int) -> Duration {
+        let whole = baseDelay(after: failures)
+        guard let random = modifiers?.random else { return whole }
         let longest = whole / .seconds(1)
         let drawn = random(0...longest)
         // The generator may return any number, so the result is clamped. It is rounded to nanoseconds, which are
@@ -150,11 +150,11 @@ public struct Backoff: Sendable {
 
     /// The delay without jitter. It is exact, so that advancing a test clock by 100, 200 and 400 ms wakes an operation
     /// that waits for exactly these times.
-    private func undisturbed(after failures: Int) -> Duration {
+    private func baseDelay(after failures: Int) -> Duration {
         let steps = max(1, failures) - 1
-        let longest = min(max(.zero, optionalStateStorage?.cap ?? Self.longest), Self.longest)
-        let start = min(max(.zero, numbers.first), Self.longest).attoseconds
-        if let step = optionalStateStorage?.step {
+        let longest = min(max(.zero, modifiers?.cap ?? Self.longest), Self.longest)
+        let start = min(max(.zero, curve.first), Self.longest).attoseconds
+        if let step = modifiers?.step {
             let (growth, overflows) = min(max(.zero, step), Self.longest).attoseconds
                 .multipliedReportingOverflow(by: Int128(steps))
             return overflows
@@ -162,22 +162,22 @@ public struct Backoff: Sendable {
         }
         // A `Double` represents this product exactly if the factor is a power of two, because only the exponent
         // changes.
-        let attoseconds = start == 0 ? 0 : Double(start) * Double.power(numbers.factor, Double(steps))
+        let attoseconds = start == 0 ? 0 : Double(start) * Double.power(curve.factor, Double(steps))
         return attoseconds < Double(longest.attoseconds)
             ? Duration(attoseconds: Int128(attoseconds.rounded())) : longest
     }
 
-    var keepsClosures: Bool { box != nil }
+    var hasModifiers: Bool { box != nil }
 
-    /// The numbers of a backoff that has nothing else; otherwise nil.
-    var plain: Plain? { box == nil ? numbers : nil }
+    /// The curve of a backoff that has nothing else; otherwise nil.
+    var unmodifiedCurve: Curve? { box == nil ? curve : nil }
 
     /// True if the backoff was made with a negative duration.
     var isNegative: Bool {
-        if numbers.first.attoseconds < 0 { return true }
-        guard let optionalStateStorage else { return false }
-        return optionalStateStorage.step.map { $0 < .zero } ?? false
-            || optionalStateStorage.cap.map { $0 < .zero } ?? false
+        if curve.first.attoseconds < 0 { return true }
+        guard let modifiers else { return false }
+        return modifiers.step.map { $0 < .zero } ?? false
+            || modifiers.cap.map { $0 < .zero } ?? false
     }
 }
 

@@ -1,6 +1,6 @@
 /// Running the body of an operation that has time limits or may run again, on the task of its worker.
 extension QueueCore {
-    /// Records the start of an attempt, if its timing needs it. Returns true if the worker watches the attempt.
+    /// Records the start of an attempt, if its timing needs it. Returns true if the attempt has a timeout.
     @inline(__always)
     func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
         let limit: Duration?
@@ -14,16 +14,16 @@ extension QueueCore {
             (limit, run) = timing._withUnsafeGuaranteedRef { ($0.limit, $0.run) }
         }
         guard let limit else { return false }
-        watch(operation, run, until: timerService.now + limit, limit, isLast: false, on: worker)
+        beginTimeout(of: operation, run, until: timerService.now + limit, limit, isLast: false, on: worker)
         return true
     }
 
-    /// Ends the watch of an attempt. Returns true if the body may have to run again.
+    /// Ends an attempt and its timeout, if it has one. Returns true if the body may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, isWatched: Bool
+        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, hasTimeout: Bool
     ) -> Bool {
-        if isWatched { worker.endAttempt() }
+        if hasTimeout { worker.endAttempt() }
         let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
         return switch timing {
         case .shared(let limits): hasFailed && limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
@@ -32,8 +32,8 @@ extension QueueCore {
         }
     }
 
-    private func watch(
-        _ operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
+    private func beginTimeout(
+        of operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
         on worker: Worker
     ) {
         let attempt = AttemptTimeout.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
@@ -54,9 +54,9 @@ extension QueueCore {
         }
         let end = timing.limit.map { now + $0 }
         if let (whole, last) = deadline, last < end ?? .maximum {
-            watch(operation, timing.run, until: last, whole, isLast: true, on: worker)
+            beginTimeout(of: operation, timing.run, until: last, whole, isLast: true, on: worker)
         } else if let limit = timing.limit, let end {
-            watch(operation, timing.run, until: end, limit, isLast: false, on: worker)
+            beginTimeout(of: operation, timing.run, until: end, limit, isLast: false, on: worker)
         } else {
             return false
         }
@@ -68,36 +68,36 @@ extension QueueCore {
     nonisolated(nonsending) func runAgain(
         _ operation: AnyOperation, _ body: Body
     ) async -> Scheduler.WorkerAction? {
-        guard let next = await nextRun(of: operation) else { return nil }
-        return goAgain(operation, body, next)
+        guard let next = await decideNextRun(of: operation) else { return nil }
+        return scheduleNextRun(operation, body, next)
     }
 
     // MARK: After an attempt
 
     /// Decides whether another run follows. The user's closures run on a task that is not cancelled, although a time
     /// limit or the body may have cancelled the task of the attempt.
-    private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
-        let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
+    private nonisolated(nonsending) func decideNextRun(of operation: AnyOperation) async -> NextRun? {
+        let (isCancelled, hasTimedOut) = operation.withLife { $0.attemptCancellation() }
         if isCancelled {
             operation.cancelCameAfterAttempt()
             return nil
         }
         // The body has returned a value although it was cancelled: the value is the outcome, as after any other cancel.
-        if isCut, !operation.hasFailed { return nil }
-        if !isCut, !Task.isCancelled { return await operation.nextRun(self) }
+        if hasTimedOut, !operation.hasFailed { return nil }
+        if !hasTimedOut, !Task.isCancelled { return await operation.nextRun(self) }
         return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
     }
 
     /// Asks a user's closure on a task that is not cancelled, because another closure may have cancelled the current
     /// one.
-    fileprivate nonisolated(nonsending) func asking<Answer: Sendable>(
-        for operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
+    fileprivate nonisolated(nonsending) func onUncancelledTask<Answer: Sendable>(
+        of operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
         Task.isCancelled ? await onAnotherTask(of: operation, on: nil) { question() } : question()
     }
 
     /// Prepares the operation for its next run. Returns nil if the operation was cancelled and has an outcome.
-    private func goAgain(
+    private func scheduleNextRun(
         _ operation: AnyOperation, _ body: Body, _ next: NextRun
     ) -> Scheduler.WorkerAction? {
         // This comes before the operation pauses: the release of a suspended queue ends operations between two attempts
@@ -111,7 +111,7 @@ extension QueueCore {
         for group in end.groups { group.parentEnded() }
         for listener in end.listeners { listener.bodyEnded() }
         end.progress?.report { $0.restart() }
-        if end.holdsNames { ExclusionManager.giveBack(by: operation) }
+        if end.holdsExclusions { ExclusionManager.release(by: operation) }
         // The limit is set before the operation is listed, because from then on it may run and be released.
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
@@ -120,7 +120,7 @@ extension QueueCore {
             if isListed { state.list(.passUnretained(operation), isFurtherAttempt: next.error != nil) }
             return state.nextAction(after: end)
         }
-        if isStranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
+        if isStranded { operation.endBeforeRun(with: .queueReleased)?.complete() }
         return action
     }
 }
@@ -141,7 +141,7 @@ extension QueueCore.State {
             return .end
         }
         // The time limit has cancelled the worker's task, so the worker ends.
-        if end.wasCut {
+        if end.hasTimedOut {
             scheduler.returnPermit()
             return .end
         }
@@ -178,12 +178,12 @@ extension AnyOperation {
         let failures = Int(timing.attempt)
         if let mayRetry = timing.rareTiming?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
         let delay =
-            if !backoff.keepsClosures {
-                backoff.drawn(after: failures)
-            } else if let told = await core.asking(for: self, { backoff.told(by: error) }) {
-                told
+            if !backoff.hasModifiers {
+                backoff.jitteredDelay(after: failures)
+            } else if let hinted = await core.onUncancelledTask(of: self, { backoff.hintedDelay(for: error) }) {
+                hinted
             } else {
-                await core.asking(for: self) { backoff.drawn(after: failures) }
+                await core.onUncancelledTask(of: self) { backoff.jitteredDelay(after: failures) }
             }
         if let deadline = timing.rareTiming?.deadlineEnd, core.timerService.now + delay >= deadline { return nil }
         return NextRun(delay: delay, error: error)
@@ -225,7 +225,7 @@ extension AnyOperation {
             return end
         }
         withExtendedLifetime((formerOutcome, formerFailures)) {}
-        if isObserved { tellEvents() }
+        if isObserved { publishEvents() }
         if end == nil { cancelCameAfterAttempt() }
         return end
     }
@@ -266,10 +266,10 @@ extension Duration {
 extension Lifecycle {
     /// The state of an attempt that another one follows.
     struct AttemptEnd {
-        let wasCut: Bool
+        let hasTimedOut: Bool
         /// False if the attempt has left waits open that have released its permit.
         let holdsPermit: Bool
-        let holdsNames: Bool
+        let holdsExclusions: Bool
         /// Released by the caller after unlocking, as are `waits`, `listeners` and `progress`.
         let groups: [ChildGroup]
         let waits: Slab<Awaited?>

@@ -9,7 +9,7 @@ internal import Synchronization
 final class SharedLimits: Sendable {
     struct Values: Equatable {
         /// The backoff of failed attempts; nil if they are not retried.
-        var backoff: Backoff.Plain?
+        var backoff: Backoff.Curve?
         var maxAttempts: Int32 = 1
         /// The time limit of each attempt.
         var limit: Duration?

@@ -85,7 +85,7 @@ public final class CircuitBreaker: OperationCondition {
     ) {
         self.init(
             circuit, failures: failures, retryAfter: retryAfter, CallSite(file: file, line: line), isFailure,
-            onMisuse: Misuse.complain)
+            onMisuse: Misuse.writeToStandardError)
     }
 
     init(

@@ -71,7 +71,7 @@ extension QueueCore {
         let exclusions = ExclusionSet(conditions.flatMap(\.exclusions))
         if exclusions.isEmpty { return await verdict(of: conditions, dependencies, on: operation) }
         let error = await ExclusionManager.hold(exclusions, whileEvaluating: operation)
-        defer { ExclusionManager.giveBack(by: operation) }
+        defer { ExclusionManager.release(by: operation) }
         if let error { return error }
         if operation.isCancelled { return .cancelled(reason: .requested) }
         return await verdict(of: conditions, dependencies, on: operation)
@@ -85,7 +85,7 @@ extension QueueCore {
         let children = ChildGroup(of: operation)
         for (dependency, condition) in dependencies {
             guard let dependency else { continue }
-            dependency.holdNames(condition.exclusions)
+            dependency.holdExclusions(condition.exclusions)
             _ = children.insert(dependency)
         }
         defer { operation.endGroupWait(for: children) }
@@ -174,7 +174,7 @@ extension ConditionResult {
 
 extension AnyOperation {
     /// Adds exclusions under which a child runs, in addition to its own. Does nothing if the child was added before.
-    final func holdNames(_ exclusions: [Exclusion]) {
+    final func holdExclusions(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         withLife { life in
             if life.phase == .created { life.madeOptionalState().preconditions.add(exclusions) }

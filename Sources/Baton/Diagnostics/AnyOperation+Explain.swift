@@ -23,9 +23,10 @@ extension AnyOperation {
     /// - Parameter search: A search that has not been used.
     fileprivate final func explain(by search: inout RootSearch) -> Explanation {
         let state = state
-        search.look(from: CollectionOfOne(self))
+        search.start(from: CollectionOfOne(self))
         return Explanation(
-            operation: reference, state: state, waits: search.waitsOfFirst.map(\.told), roots: search.told(),
+            operation: reference, state: state, waits: search.waitsOfFirst.map(\.publicValue),
+            roots: search.explanationRoots(),
             error: hasFinished ? failure : nil)
     }
 }
@@ -42,8 +43,8 @@ extension AsyncOperationQueue {
         let members = QueueDirectory.all.filter { $0.taskFactory.executor === executor }
             .flatMap { core in core.state.withLock { $0.members() } }
             .filter { !$0.hasFinished }
-        var inspection = StateInspector()
-        let awaited = Set(members.flatMap { inspection.waits(of: $0) }.map { ObjectIdentifier($0.source) })
+        var inspector = StateInspector()
+        let awaited = Set(members.flatMap { inspector.waits(of: $0) }.map { ObjectIdentifier($0.source) })
         // Operations that nobody waits for come first. If operations wait for one another in a cycle, the first one is
         // explained.
         let last = members.filter { !awaited.contains(ObjectIdentifier($0)) }
@@ -76,16 +77,16 @@ struct RootSearch {
         fileprivate let place: Int
     }
 
-    private var inspection: StateInspector
+    private var inspector: StateInspector
     private var found: [Found] = []
     /// Every operation that the search has visited.
     fileprivate private(set) var seen: Set<ObjectIdentifier> = []
     private(set) var waitsOfFirst: [Wait] = []
     private(set) var roots: [Root] = []
 
-    init(_ inspection: StateInspector = StateInspector()) { self.inspection = inspection }
+    init(_ inspector: StateInspector = StateInspector()) { self.inspector = inspector }
 
-    mutating func look(from operations: some Collection<AnyOperation>) {
+    mutating func start(from operations: some Collection<AnyOperation>) {
         for operation in operations where seen.insert(ObjectIdentifier(operation)).inserted {
             found.append(Found(operation: operation, from: -1, wait: nil))
             follow(found.count - 1)
@@ -96,7 +97,7 @@ struct RootSearch {
         var frontier = [first]
         while let place = frontier.popLast() {
             let operation = found[place].operation
-            let waits = inspection.waits(of: operation)
+            let waits = inspector.waits(of: operation)
             if place == 0 { waitsOfFirst = waits }
             if let wait = waits.first, let exclusion = wait.exclusion {
                 roots.append(
@@ -105,8 +106,8 @@ struct RootSearch {
                         cause: .excluded(by: wait.source.reference, exclusion: "\(exclusion)"), suspendedQueue: nil,
                         place: place))
             } else if waits.isEmpty {
-                let cause = inspection.cause(of: operation)
-                let queue = inspection.suspendedQueue(of: operation, triedAgainBy: cause)
+                let cause = inspector.cause(of: operation)
+                let queue = inspector.suspendedQueue(of: operation, triedAgainBy: cause)
                 roots.append(Root(operation: operation, cause: cause, suspendedQueue: queue, place: place))
             }
             for wait in waits.reversed() where seen.insert(ObjectIdentifier(wait.source)).inserted {
@@ -117,7 +118,7 @@ struct RootSearch {
     }
 
     /// Returns the roots. Only the first ``Explanation/listed`` of them come with the links that lead to them.
-    func told() -> [Explanation.Root] {
+    func explanationRoots() -> [Explanation.Root] {
         roots.enumerated().map { number, root in
             Explanation.Root(
                 operation: root.operation.reference, cause: root.cause,
@@ -137,7 +138,7 @@ struct RootSearch {
             switch wait.kind {
             case .input, .order, .child, .awaited, .element, .exclusion: break
             case .barrier, .original, .replaced:
-                links.append(Explanation.Link(waiting: found[from].operation.reference, wait: wait.told))
+                links.append(Explanation.Link(waiting: found[from].operation.reference, wait: wait.publicValue))
             }
             place = from
         }

@@ -96,9 +96,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
     private var text: String {
         if let error { return "\(operation) has finished without an output: \(error)." }
         var sentences = ExplanationFormatter.sentences(for: waits, of: operation)
-        var told = Set(waits.map { Link(waiting: operation, wait: $0) })
+        var mentioned = Set(waits.map { Link(waiting: operation, wait: $0) })
         for root in roots.prefix(Self.listed) {
-            let links = root.links.filter { told.insert($0).inserted }
+            let links = root.links.filter { mentioned.insert($0).inserted }
             for link in links.prefix(Self.listed) {
                 sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
             }

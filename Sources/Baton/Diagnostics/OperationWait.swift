@@ -38,7 +38,7 @@ struct Wait {
     let source: AnyOperation
     var exclusion: ExclusionName?
 
-    var told: OperationWait {
+    var publicValue: OperationWait {
         OperationWait(kind: kind, source: source.reference, exclusion: exclusion.map { "\($0)" })
     }
 }
@@ -71,7 +71,7 @@ extension AnyOperation {
             waits = waits.map { $0.source.hasIdentity(at: replacement) ? Wait(kind: .replaced, source: $0.source) : $0 }
         }
         if waits.contains(where: { $0.source.isFence }) {
-            waits = waits.flatMap { wait in (wait.source as? Fence)?.waitsInItsStead ?? [wait] }
+            waits = waits.flatMap { wait in (wait.source as? Fence)?.underlyingWaits ?? [wait] }
         }
         return waits + groups.flatMap(\.waitsFor).map { Wait(kind: .child, source: $0) }
             + listeners.flatMap(\.waitsFor).map { Wait(kind: .element, source: $0) }

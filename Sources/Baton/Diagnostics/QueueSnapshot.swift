@@ -147,23 +147,23 @@ extension QueueCore {
         let (members, width, isSuspended, running) = state.withLock { state in
             (state.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
         }
-        var inspection = StateInspector()
-        let looks = members.map { SnapshotLook(at: $0, &inspection) }
+        var inspector = StateInspector()
+        let views = members.map { SnapshotView(at: $0, &inspector) }
         // An operation may have finished after another one was seen to wait for it.
-        let finished = Set(looks.filter { $0.state == .finished }.map(\.reference))
-        let unfinished = looks.filter { $0.state != .finished }
+        let finished = Set(views.filter { $0.state == .finished }.map(\.reference))
+        let unfinished = views.filter { $0.state != .finished }
         var parents: [UInt64: OperationReference] = [:]
-        for look in unfinished {
-            for wait in look.waits where wait.kind == .child { parents[wait.source.id] = look.reference }
+        for view in unfinished {
+            for wait in view.waits where wait.kind == .child { parents[wait.source.id] = view.reference }
         }
         return QueueSnapshot(
             name: name, number: number, width: width, isSuspended: isSuspended, running: running, time: now,
-            operations: unfinished.map { $0.told(without: finished, parent: parents[$0.reference.id]) })
+            operations: unfinished.map { $0.snapshot(without: finished, parent: parents[$0.reference.id]) })
     }
 }
 
 /// The view of one operation.
-private struct SnapshotLook {
+private struct SnapshotView {
     let reference: OperationReference
     let priority: OperationPriority
     let attempt: Int
@@ -173,22 +173,22 @@ private struct SnapshotLook {
     /// Read last: an operation that is unfinished here was unfinished while everything else was read.
     let state: OperationState
 
-    init(at operation: AnyOperation, _ inspection: inout StateInspector) {
+    init(at operation: AnyOperation, _ inspector: inout StateInspector) {
         reference = operation.reference
-        let found = inspection.waits(of: operation)
-        waits = found.map(\.told)
+        let found = inspector.waits(of: operation)
+        waits = found.map(\.publicValue)
         if let exclusion = waits.first?.exclusion {
             cause = .excluded(by: waits[0].source, exclusion: exclusion)
         } else {
-            cause = found.isEmpty ? inspection.cause(of: operation) : nil
+            cause = found.isEmpty ? inspector.cause(of: operation) : nil
         }
         (priority, attempt) = operation.withLife { life in
-            (operation.level, life.hasBegun ? Int(life.optionalState?.timing?.attempt ?? 1) : 0)
+            (operation.currentPriority, life.hasBegun ? Int(life.optionalState?.timing?.attempt ?? 1) : 0)
         }
         state = operation.state
     }
 
-    func told(without finished: Set<OperationReference>, parent: OperationReference?) -> QueueSnapshot.Operation {
+    func snapshot(without finished: Set<OperationReference>, parent: OperationReference?) -> QueueSnapshot.Operation {
         let waits = finished.isEmpty ? waits : waits.filter { !finished.contains($0.source) }
         return QueueSnapshot.Operation(
             id: reference.id, name: reference.name, state: state, priority: priority, attempt: attempt, parent: parent,

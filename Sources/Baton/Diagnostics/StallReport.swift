@@ -127,7 +127,7 @@ extension QueueCore {
         inHandlers.removeAll { !$0.hasFinished }
         if members.isEmpty, inHandlers.isEmpty { return nil }
         var search = RootSearch(StateInspector(quiet: (self, quiet)))
-        search.look(from: members)
+        search.start(from: members)
         let roots = search.roots.enumerated().sorted { left, right in
             (left.element.cause.rank, left.offset) < (right.element.cause.rank, right.offset)
         }

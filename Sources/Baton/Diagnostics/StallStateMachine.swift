@@ -6,7 +6,7 @@
 /// quarter of the limit late.
 struct StallStateMachine<Handler: Sendable> {
     /// Counters of a queue that change with every operation that is added, starts or finishes.
-    struct Signs: Equatable {
+    struct Counters: Equatable {
         var added = 0
         var finished = 0
         var taken = 0
@@ -30,22 +30,22 @@ struct StallStateMachine<Handler: Sendable> {
         /// When the watcher was added.
         let start: Duration
         /// The number of the last lull that was reported to the handler.
-        var toldLull: UInt64 = 0
+        var reportedLull: UInt64 = 0
 
-        func end(since: Duration) -> Duration { max(start, since) + limit }
+        func deadline(lastChange: Duration) -> Duration { max(start, lastChange) + limit }
     }
 
-    private enum EngineTimer {
+    private enum TimerPhase {
         case none
         /// The driver is about to set the timer with this number.
-        case coming(UInt64)
+        case setting(UInt64)
         case set(UInt64, TimerService.Ticket)
     }
 
     /// An effect that the driver performs after unlocking; it then calls ``adjust(isEmpty:)`` again.
     enum Action {
         case none
-        /// Call ``begin(_:at:signs:)`` with this number, and set a timer for the time that it returns.
+        /// Call ``begin(_:at:counters:)`` with this number, and set a timer for the time that it returns.
         case setTimer(UInt64)
         case removeTimer(TimerService.Ticket)
     }
@@ -56,17 +56,18 @@ struct StallStateMachine<Handler: Sendable> {
     /// The watchers by their numbers, which rise in the order in which watchers are added.
     private var watchers: [UInt64: Watcher] = [:]
     private var lastID: UInt64 = 0
-    /// A lower bound of the limits of all watchers. It is exact unless a watcher was removed since ``askAll(after:)``.
+    /// A lower bound of the limits of all watchers. It is exact unless a watcher was removed since
+    /// ``timeOfCheck(after:)``.
     private var shortestLimit = Duration.zero
-    private var timer = EngineTimer.none
+    private var timer = TimerPhase.none
     private var lastTimer: UInt64 = 0
     /// When the current timer fires; `nil` if the next timer has to take all watchers into account.
-    private var nextLook: Duration?
-    private var signs: Signs?
-    /// When a change was last seen: the counters have been equal to ``signs`` since.
-    private var since = Duration.zero
+    private var nextCheck: Duration?
+    private var counters: Counters?
+    /// When a change was last seen: the counters have been equal to ``counters`` since.
+    private var lastChange = Duration.zero
     /// How many changes were seen. The time between two changes is a lull, which is reported to each watcher once.
-    private var lull: UInt64 = 0
+    private var lullNumber: UInt64 = 0
 
     var isWatched: Bool { !watchers.isEmpty }
 
@@ -77,12 +78,12 @@ struct StallStateMachine<Handler: Sendable> {
         let limit = max(Self.shortest, limit.bounded)
         shortestLimit = watchers.isEmpty ? limit : min(shortestLimit, limit)
         watchers[lastID] = Watcher(limit: limit, handler: handler, start: now)
-        let firstLook = Self.firstLook(after: now, limit)
-        // If `nextLook` is `nil`, the timer that is about to be set takes this watcher into account.
-        guard let nextLook, firstLook < nextLook else { return (lastID, .none) }
-        let order = dropTimer()
-        self.nextLook = firstLook
-        return (lastID, order)
+        let firstCheck = Self.firstCheck(after: now, limit)
+        // If `nextCheck` is `nil`, the timer that is about to be set takes this watcher into account.
+        guard let nextCheck, firstCheck < nextCheck else { return (lastID, .none) }
+        let action = dropTimer()
+        self.nextCheck = firstCheck
+        return (lastID, action)
     }
 
     /// Returns the handler, which the caller releases after unlocking.
@@ -99,72 +100,76 @@ struct StallStateMachine<Handler: Sendable> {
         switch timer {
         case .none where isWanted:
             lastTimer += 1
-            timer = .coming(lastTimer)
+            timer = .setting(lastTimer)
             return .setTimer(lastTimer)
-        case .none, .coming, .set: return isWanted ? .none : dropTimer()
+        case .none, .setting, .set: return isWanted ? .none : dropTimer()
         }
     }
 
     private mutating func dropTimer() -> Action {
         defer {
             timer = .none
-            nextLook = nil
+            nextCheck = nil
         }
         if case .set(_, let ticket) = timer { return .removeTimer(ticket) }
         return .none
     }
 
     /// Returns when the timer with this number has to fire, or `nil` if it is no longer wanted.
-    mutating func begin(_ number: UInt64, at now: Duration, signs: Signs) -> Duration? {
-        guard case .coming(number) = timer else { return nil }
-        let hasChanged = look(at: signs, now)
+    mutating func begin(_ number: UInt64, at now: Duration, counters: Counters) -> Duration? {
+        guard case .setting(number) = timer else { return nil }
+        let hasChanged = noteChange(of: counters, at: now)
         // If there was a change, no limit can be over before the first look.
-        let time = nextLook ?? (hasChanged ? Self.firstLook(after: now, shortestLimit) : askAll(after: now))
-        nextLook = time
+        let time = nextCheck ?? (hasChanged ? Self.firstCheck(after: now, shortestLimit) : timeOfCheck(after: now))
+        nextCheck = time
         return time
     }
 
     /// Returns false if the timer is no longer wanted, or has fired already.
     mutating func wasSet(_ number: UInt64, _ ticket: TimerService.Ticket) -> Bool {
-        guard case .coming(number) = timer else { return false }
+        guard case .setting(number) = timer else { return false }
         timer = .set(number, ticket)
         return true
     }
 
     /// Returns the handlers to call after the timer has fired, or `nil` if there are none.
-    mutating func fired(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
+    mutating func timerFired(_ number: UInt64, at now: Duration, counters: Counters) -> Call? {
         switch timer {
-        case .coming(number), .set(number, _): timer = .none
+        case .setting(number), .set(number, _): timer = .none
         // Another timer has replaced this one.
-        case .none, .coming, .set: return nil
+        case .none, .setting, .set: return nil
         }
-        nextLook = nil
-        look(at: signs, now)
-        if signs.isEmpty { return nil }
-        let due = watchers.filter { $0.value.toldLull != lull && $0.value.end(since: since) <= now }.keys.sorted()
-        for id in due { watchers[id]?.toldLull = lull }
-        return due.isEmpty ? nil : Call(handlers: due.compactMap { watchers[$0]?.handler }, quiet: now - since)
+        nextCheck = nil
+        noteChange(of: counters, at: now)
+        if counters.isEmpty { return nil }
+        let due = watchers.filter {
+            $0.value.reportedLull != lullNumber && $0.value.deadline(lastChange: lastChange) <= now
+        }.keys.sorted()
+        for id in due { watchers[id]?.reportedLull = lullNumber }
+        return due.isEmpty ? nil : Call(handlers: due.compactMap { watchers[$0]?.handler }, quiet: now - lastChange)
     }
 
-    /// Returns true if something has changed since the last look.
+    /// Returns true if something has changed since the last check.
     @discardableResult
-    private mutating func look(at signs: Signs, _ now: Duration) -> Bool {
-        if signs == self.signs { return false }
-        self.signs = signs
-        since = now
-        lull += 1
+    private mutating func noteChange(of counters: Counters, at now: Duration) -> Bool {
+        if counters == self.counters { return false }
+        self.counters = counters
+        lastChange = now
+        lullNumber += 1
         return true
     }
 
-    private static func firstLook(after now: Duration, _ limit: Duration) -> Duration {
+    private static func firstCheck(after now: Duration, _ limit: Duration) -> Duration {
         now + max(shortest, limit / 4)
     }
 
-    /// Returns when to look for changes next, or when the first limit is over, whichever comes first.
-    private mutating func askAll(after now: Duration) -> Duration {
+    /// Returns when to check for changes next, or when the first limit is over, whichever comes first.
+    private mutating func timeOfCheck(after now: Duration) -> Duration {
         shortestLimit = watchers.values.map(\.limit).min() ?? .zero
-        var next = Self.firstLook(after: now, shortestLimit)
-        for watcher in watchers.values where watcher.toldLull != lull { next = min(next, watcher.end(since: since)) }
+        var next = Self.firstCheck(after: now, shortestLimit)
+        for watcher in watchers.values where watcher.reportedLull != lullNumber {
+            next = min(next, watcher.deadline(lastChange: lastChange))
+        }
         return max(now, next)
     }
 }

@@ -56,16 +56,16 @@ final class StallWatch: Sendable {
         case .removeTimer(let ticket): core.timerService.remove(ticket)
         case .setTimer(let number):
             let now = core.timerService.now
-            let signs = core.signs
-            guard let time = machine.withLock({ $0.begin(number, at: now, signs: signs) }) else { return }
+            let counters = core.counters
+            guard let time = machine.withLock({ $0.begin(number, at: now, counters: counters) }) else { return }
             let ticket = core.timerService.add(.stall(StallTimer(core: core, number: number)), at: time)
             if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
         }
     }
 
     fileprivate func timerFired(_ number: UInt64, at now: Duration, on core: QueueCore) {
-        let signs = core.signs
-        if let call = machine.withLock({ $0.fired(number, at: now, signs: signs) }) { core.tell(call) }
+        let counters = core.counters
+        if let call = machine.withLock({ $0.timerFired(number, at: now, counters: counters) }) { core.report(call) }
         adjust(on: core)
     }
 }
@@ -86,25 +86,26 @@ final class StallTimer: Sendable {
 }
 
 extension QueueCore {
-    fileprivate var signs: StallWatch.Machine.Signs {
+    fileprivate var counters: StallWatch.Machine.Counters {
         state.withLock { state in
             state.reclaimAll()
-            return StallWatch.Machine.Signs(
-                added: state.registry.entered, finished: state.registry.left, taken: state.scheduler.taken,
-                handlersReturned: state.handlerDispatcher.completed,
+            return StallWatch.Machine.Counters(
+                added: state.registry.insertedCount, finished: state.registry.removedCount,
+                taken: state.scheduler.dequeuedCount,
+                handlersReturned: state.handlerDispatcher.completedCount,
                 hasOpenHandlers: !state.handlerDispatcher.isIdle)
         }
     }
 
     private func makeStallReport(after quiet: Duration) -> StallReport? {
-        beginHolding()
-        defer { hasReleased() }
+        addHolder()
+        defer { removeHolder() }
         return stallReport(after: quiet)
     }
 
     /// Makes one report for all handlers, because that takes time proportional to the size of the queue. The tasks do
     /// not retain the queue, so slow handlers do not keep it alive.
-    fileprivate func tell(_ call: StallWatch.Machine.Call) {
+    fileprivate func report(_ call: StallWatch.Machine.Call) {
         services.spawn { [services, weak self] in
             guard let report = self?.makeStallReport(after: call.quiet) else { return }
             for handler in call.handlers.dropFirst() { services.spawn { await handler(report) } }

@@ -22,7 +22,7 @@ struct StateInspector {
         }
     }
 
-    private var sights: [ObjectIdentifier: QueueView] = [:]
+    private var queueViews: [ObjectIdentifier: QueueView] = [:]
     private var rates: [RateTable.Key: (view: RateTable.View, now: Duration)] = [:]
     /// The queue of a stall report, and for how long nothing has started in it.
     private let quiet: (queue: QueueCore, time: Duration)?
@@ -48,29 +48,29 @@ struct StateInspector {
 
     /// Returns why an operation that waits for no other one has not finished.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
-        let look = operation.withLife { OperationView($0, at: operation) }
-        switch look.phase {
+        let view = operation.withLife { OperationView($0, at: operation) }
+        switch view.phase {
         case .created: return .notAdded
         case .finished: return .finished(operation.outcomeKind)
         case .added:
-            guard let core = look.core else { return .starting }
-            if let pause = look.pause { return cause(of: pause, on: core) }
-            if look.isPaced, let cause = causeOfPacing(of: operation) { return cause }
+            guard let core = view.core else { return .starting }
+            if let pause = view.pause { return cause(of: pause, on: core) }
+            if view.hasRates, let cause = causeOfRateWait(of: operation) { return cause }
             return causeOfWaiting(of: operation, in: core)
-        case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
+        case .evaluating: return .evaluating(conditions: view.conditions.all.map(\.condition.name))
         case .executing, .finishing:
             // An operation that ends before a queue has taken it only has handlers left to run.
-            guard let core = look.core else { return look.phase == .finishing ? .finishing : .starting }
-            if look.hasReleasedPermit {
-                if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
-                if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
+            guard let core = view.core else { return view.phase == .finishing ? .finishing : .starting }
+            if view.hasReleasedPermit {
+                if view.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
+                if view.listeners.isEmpty || view.phase == .executing { return causeOfPermitWait(in: core) }
             }
-            if look.phase == .finishing { return .finishing }
-            let time = time(of: look, operation)
-            if look.awaitsCallback {
-                return .awaitingCallback(attempt: look.attempt, time: time, isCancelled: look.isCancelled)
+            if view.phase == .finishing { return .finishing }
+            let time = time(of: view, operation)
+            if view.awaitsCallback {
+                return .awaitingCallback(attempt: view.attempt, time: time, isCancelled: view.isCancelled)
             }
-            return .executing(attempt: look.attempt, time: time, isCancelled: look.isCancelled)
+            return .executing(attempt: view.attempt, time: time, isCancelled: view.isCancelled)
         }
     }
 
@@ -83,22 +83,22 @@ struct StateInspector {
         default: return nil
         }
         guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
-        let sight = see(core)
-        return sight.scheduler.isSuspended && !sight.scheduler.suspendsFurtherAttempts ? sight.reference : nil
+        let view = view(of: core)
+        return view.scheduler.isSuspended && !view.scheduler.suspendsFurtherAttempts ? view.reference : nil
     }
 
     private mutating func causeOfWaiting(of operation: AnyOperation, in core: QueueCore) -> Explanation.Cause {
-        let sight = see(core)
-        if sight.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(sight.reference) }
-        if !sight.scheduler.isFull { return .starting }
-        return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
+        let view = view(of: core)
+        if view.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(view.reference) }
+        if !view.scheduler.isFull { return .starting }
+        return .queueFull(view.reference, width: view.scheduler.width, running: running(in: core))
     }
 
     /// Returns the rate with the longest wait, or `nil` if the operation waits for no rate.
-    private mutating func causeOfPacing(of operation: AnyOperation) -> Explanation.Cause? {
+    private mutating func causeOfRateWait(of operation: AnyOperation) -> Explanation.Cause? {
         var longest: (rate: Rate, left: Duration, behind: Int)?
-        for (key, rate, arrival) in Rates.places(of: operation) {
-            if rates[key] == nil, let view = Rates.view(of: key) { rates[key] = (view, view.time.now) }
+        for (key, rate, arrival) in RateManager.places(of: operation) {
+            if rates[key] == nil, let view = RateManager.view(of: key) { rates[key] = (view, view.time.now) }
             guard let (view, now) = rates[key] else { continue }
             let turn = view.turn(of: arrival)
             let left = max(.zero, turn.time - now)
@@ -107,9 +107,9 @@ struct StateInspector {
         return longest.map { .waitingForRate("\($0.rate)", timeLeft: $0.left, behind: $0.behind) }
     }
 
-    private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {
-        let sight = see(core)
-        return .waitingForPermit(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    private mutating func causeOfPermitWait(in core: QueueCore) -> Explanation.Cause {
+        let view = view(of: core)
+        return .waitingForPermit(view.reference, width: view.scheduler.width, running: running(in: core))
     }
 
     private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
@@ -125,36 +125,36 @@ struct StateInspector {
     }
 
     /// Returns how long the body has run, or `nil` if its start was not recorded.
-    private mutating func time(of look: OperationView, _ operation: AnyOperation) -> Duration? {
-        guard let core = look.core else { return nil }
-        if let start = look.start ?? look.worker?.watch.withLock({ $0.start(of: operation) }) {
+    private mutating func time(of view: OperationView, _ operation: AnyOperation) -> Duration? {
+        guard let core = view.core else { return nil }
+        if let start = view.start ?? view.worker?.attemptTimeout.withLock({ $0.start(of: operation) }) {
             return max(.zero, now(of: core) - start)
         }
-        if let start = look.toldStart { return max(.zero, core.time.now - start) }
+        if let start = view.eventStart { return max(.zero, core.time.now - start) }
         return quiet.flatMap { $0.queue === core ? $0.time : nil }
     }
 
     // MARK: Queues
 
-    private mutating func see(_ core: QueueCore) -> QueueView {
-        if let sight = sights[ObjectIdentifier(core)] { return sight }
-        let sight = QueueView(core)
-        sights[ObjectIdentifier(core)] = sight
-        return sight
+    private mutating func view(of core: QueueCore) -> QueueView {
+        if let view = queueViews[ObjectIdentifier(core)] { return view }
+        let view = QueueView(core)
+        queueViews[ObjectIdentifier(core)] = view
+        return view
     }
 
     private mutating func now(of core: QueueCore) -> Duration {
-        if let now = see(core).now { return now }
+        if let now = view(of: core).now { return now }
         let now = core.timerService.now
-        sights[ObjectIdentifier(core)]?.now = now
+        queueViews[ObjectIdentifier(core)]?.now = now
         return now
     }
 
     private mutating func running(in core: QueueCore) -> [OperationReference] {
-        if let running = see(core).running { return running }
+        if let running = view(of: core).running { return running }
         let members = core.state.withLock { $0.members() }
         let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.listed).map(\.reference)
-        sights[ObjectIdentifier(core)]?.running = Array(running)
+        queueViews[ObjectIdentifier(core)]?.running = Array(running)
         return Array(running)
     }
 }
@@ -176,7 +176,7 @@ private struct OperationView {
     let core: QueueCore?
     let isCancelled: Bool
     let conditions: TinyArray<StoredCondition>
-    let isPaced: Bool
+    let hasRates: Bool
     let hasReleasedPermit: Bool
     let awaitsCallback: Bool
     let listeners: [any OutcomeListener]
@@ -186,7 +186,7 @@ private struct OperationView {
     /// The start of the current run, on the clock of the queue's timer service.
     let start: Duration?
     /// The time of the last `started` event, on the clock of the queue.
-    let toldStart: Duration?
+    let eventStart: Duration?
 
     init(_ life: Lifecycle, at operation: AnyOperation) {
         let optionalState = life.optionalState
@@ -195,7 +195,7 @@ private struct OperationView {
         core = life.isUnderWay ? operation.core : nil
         isCancelled = life.isCancelled
         conditions = optionalState?.preconditions.conditions ?? .none
-        isPaced = optionalState?.preconditions.isPaced ?? false
+        hasRates = optionalState?.preconditions.hasRates ?? false
         hasReleasedPermit = (optionalState?.openWaits ?? 0) > 0
         awaitsCallback = optionalState?.awaitsCallback ?? false
         listeners = optionalState?.listeners ?? []
@@ -203,7 +203,7 @@ private struct OperationView {
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
         worker = life.timing?.limit == nil ? nil : life.worker
         start = timing?.rareTiming.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
-        toldStart = life.outbox?.machine.start
+        eventStart = life.outbox?.machine.start
     }
 }
 

@@ -20,7 +20,7 @@ extension AnyOperation {
 
     /// Cancels the operation if `isWanted` agrees in the same locked step, even if other operations have joined it.
     final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
-        settle(markCancelled(reason: reason, if: isWanted))
+        perform(markCancelled(reason: reason, if: isWanted))
     }
 
     /// Marks all of these operations as cancelled before it acts on any of them. So a body that throws because an
@@ -30,13 +30,13 @@ extension AnyOperation {
         _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) {
         let actions = operations.map { $0.markCancelled(reason: reason, if: isWanted) }
-        for (operation, effect) in zip(operations, actions) { operation.settle(effect) }
+        for (operation, action) in zip(operations, actions) { operation.perform(action) }
     }
 
     private final func markCancelled(
         reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
-    ) -> CancelEffect {
-        withLife { life -> CancelEffect in
+    ) -> CancelAction {
+        withLife { life -> CancelAction in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
@@ -47,7 +47,7 @@ extension AnyOperation {
             case .inRun(let worker):
                 if case .requested = reason {} else { life.madeOptionalState().cancellationReason = reason }
                 life.noteCancel(reason)
-                return effectInRun(of: life, on: worker)
+                return actionInRun(of: life, on: worker)
             }
         }
     }
@@ -55,27 +55,27 @@ extension AnyOperation {
     /// Cancels the attempt that runs. In one locked step, `cut` marks the attempt and returns the worker on which it
     /// runs.
     final func cancelAttempt(_ cut: (inout Lifecycle) -> Worker?) {
-        settle(withLife { life in cut(&life).map { effectInRun(of: life, on: $0) } ?? .none })
+        perform(withLife { life in cut(&life).map { actionInRun(of: life, on: $0) } ?? .none })
     }
 
-    private enum CancelEffect {
+    private enum CancelAction {
         case none
         case ended(EarlyEnd)
         /// The worker is nil for a group that waits for its children.
         case running(Worker?, children: [AnyOperation], [ChildGroup], delivers: Bool)
     }
 
-    private final func effectInRun(of life: Lifecycle, on worker: Worker?) -> CancelEffect {
+    private final func actionInRun(of life: Lifecycle, on worker: Worker?) -> CancelAction {
         .running(
             worker, children: life.optionalState?.children ?? [], life.optionalState?.childGroups ?? [],
-            delivers: reachPast(life).isDue)
+            delivers: makePassedPhasesDue(life).isDue)
     }
 
-    private final func settle(_ effect: CancelEffect) {
-        if isObserved { tellEvents() }
-        switch effect {
+    private final func perform(_ action: CancelAction) {
+        if isObserved { publishEvents() }
+        switch action {
         case .none: break
-        case .ended(let end): end.settle()
+        case .ended(let end): end.complete()
         case .running(let worker, let children, let groups, let delivers):
             if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
             worker?.cancelTask()

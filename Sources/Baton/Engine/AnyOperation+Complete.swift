@@ -5,20 +5,20 @@ extension QueueCore {
     ///
     /// - Parameter continuing: True if the caller is a worker that goes on with the dependents.
     @inline(__always)
-    func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
-        if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
-        if ending.hasOptionalState, operation.isObserved { operation.tellFinish(in: self) }
-        if ending.claims { ExclusionManager.giveBack(atEndOf: operation) }
+    func complete(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Completion {
+        if continuing { operation.dropBodyAndEdges() } else { operation.unlinkFromSources() }
+        if ending.hasOptionalState, operation.isObserved { operation.publishFinished(in: self) }
+        if ending.hasClaim { ExclusionManager.release(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if !continuing, let first = released.others.first { list(first) }
         let woken = ending.wakes ? operation.wake(in: self) : .nobody
-        return Settled(
+        return Completion(
             follower: released.follower, others: continuing ? released.others.first : nil,
             handlersAreDue: woken.handlersAreDue, groups: woken.groups)
     }
 
-    struct Settled {
+    struct Completion {
         /// The first dependent that became ready, if the caller goes on with it.
         let follower: Unmanaged<AnyOperation>?
         /// The other dependents that became ready, linked.
@@ -39,19 +39,19 @@ extension QueueCore {
     @inline(__always)
     private func countDown(_ dependent: Unmanaged<AnyOperation>, _ released: inout Released) {
         dependent._withUnsafeGuaranteedRef { operation in
-            if operation.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
+            if operation.unretainedCore?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
                 return AnyOperation.countDownElsewhere(dependent)
             }
             switch operation.dependencyCounter.countDown() {
             case .waiting: break
             case .ready:
-                if operation.isObserved { operation.tellReady() }
+                if operation.isObserved { operation.publishReady() }
                 if released.continuing, released.follower == nil {
                     released.follower = dependent
                 } else {
                     released.others.append(dependent)
                 }
-            case .ended: AnyOperation.letGo(ended: dependent)
+            case .ended: AnyOperation.releaseAfterEarlyEnd(dependent)
             }
         }
     }
@@ -78,15 +78,15 @@ extension AnyOperation {
             if let fence = dependent._withUnsafeGuaranteedRef({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
             guard let core else { preconditionFailure("one that has finished is marked as ended") }
             dependent._withUnsafeGuaranteedRef { operation in
-                if operation.isObserved { operation.tellReady() }
+                if operation.isObserved { operation.publishReady() }
                 operation.link = nil
             }
             core.list(dependent, passes: false)
-        case .ended: letGo(ended: dependent)
+        case .ended: releaseAfterEarlyEnd(dependent)
         }
     }
 
-    /// An end that came before the run. The code that has brought it about settles it after unlocking.
+    /// An end that came before the run. The code that has brought it about completes it after unlocking.
     struct EarlyEnd {
         let operation: AnyOperation
         /// Nil if `willFinish` handlers have to be called first.
@@ -94,39 +94,40 @@ extension AnyOperation {
         let core: QueueCore?
         /// True if the operation holds exclusions, or waits for them. They are given back before the operation's
         /// handlers are called, because these do not belong to a run.
-        private(set) var claims: Bool
+        private(set) var hasClaim: Bool
         /// Groups that will not run. They refuse further children.
         let groups: [ChildGroup]
         let timers: OperationTimers?
         /// The operation's place among those that share the outcome of another one, which it leaves.
         let joined: Joined?
         /// True if the operation may wait for a rate, or may have a start that the rate has counted.
-        let isPaced: Bool
+        let hasRates: Bool
 
-        /// Gives the exclusions back before the rest is settled. Returns the operations that are granted exclusions
+        /// Gives the exclusions back before the rest is completed. Returns the operations that are granted exclusions
         /// because of that, for the caller to tell.
-        mutating func takeNames() -> [AnyOperation] {
-            if !claims { return [] }
-            claims = false
-            return ExclusionManager.reclaim(atEndOf: operation)
+        mutating func releaseExclusions() -> [AnyOperation] {
+            if !hasClaim { return [] }
+            hasClaim = false
+            return ExclusionManager.releaseReturningGranted(atEndOf: operation)
         }
 
-        /// Settles the end through the trampoline: the user's objects that are released may end other operations in
+        /// Completes the end through the trampoline: the user's objects that are released may end other operations in
         /// turn.
-        func settle() { Trampoline.settle(self) }
+        func complete() { Trampoline.complete(self) }
 
-        func settleNow() {
+        func completeNow() {
             timers?.takeOut(of: operation, from: core)
-            if isPaced { Rates.leave(operation) }
-            if claims { ExclusionManager.giveBack(atEndOf: operation) }
+            if hasRates { RateManager.remove(operation) }
+            if hasClaim { ExclusionManager.release(atEndOf: operation) }
             joined?.leave(operation)
             for group in groups { group.parentEnded() }
-            if let ending { operation.settleOffWorker(ending, core) } else { operation.finishOffWorker(core) }
+            guard let ending else { return operation.finishOffWorker(core) }
+            AnyOperation.finish(groups: operation.completeOffWorker(ending, core))
         }
     }
 
     /// Ends an operation that has not begun, and publishes this error. Returns nil if the operation has begun or
-    /// finished, or if a thread is still linking it. That thread then finds the error and settles the end itself.
+    /// finished, or if a thread is still linking it. That thread then finds the error and completes the end itself.
     final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
         withLife { endBeforeRun(with: error, &$0) }
     }
@@ -168,9 +169,9 @@ extension AnyOperation {
         }
         guard let end else { return }
         if case .dependencyCycle? = failure {
-            CycleBreak.settle(AnyOperation.endFollowers(of: [self]), around: [self])
+            CycleBreak.complete(AnyOperation.endFollowers(of: [self]), around: [self])
         }
-        end.settle()
+        end.complete()
     }
 
     private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {
@@ -188,50 +189,45 @@ extension AnyOperation {
     /// Ends an operation whose outcome is stored and that has not run.
     private final func endUnrun(_ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
-        let claims = life.endsClaim()
+        let hasClaim = life.takeClaim()
         let groups = life.optionalState?.childGroups ?? []
         let joined = life.optionalState?.uniqueness?.joined.take()
         return EarlyEnd(
-            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
+            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, hasClaim: hasClaim,
             groups: groups, timers: life.optionalState?.timing?.takeTimers(), joined: joined,
-            isPaced: life.optionalState?.preconditions.isPaced ?? false)
+            hasRates: life.optionalState?.preconditions.hasRates ?? false)
     }
 
-    /// Settles an operation that ended without having run, or that no worker has run to its end.
-    private final func settleOffWorker(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
-        AnyOperation.finish(groups: settledOffWorker(ending, core, lettingGo: lettingGo))
-    }
-
-    /// As ``settleOffWorker(_:_:lettingGo:)``. Returns groups that have ended because of this outcome, for the caller
-    /// to finish.
-    final func settledOffWorker(
-        _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
+    /// Completes an operation that ended without having run, or that no worker has run to its end. Returns the groups
+    /// that have ended because of this outcome, for the caller to finish.
+    final func completeOffWorker(
+        _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
-            leaveSources()
-            if ending.hasOptionalState, isObserved { tellFinish(in: nil) }
+            unlinkFromSources()
+            if ending.hasOptionalState, isObserved { publishFinished(in: nil) }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             let woken = ending.wakes ? wake(in: nil) : .nobody
             if woken.handlersAreDue { deliver(from: nil) }
             lettingGo()
             return woken.groups
         }
-        let settled = core.settle(self, ending, continuing: false)
-        if settled.handlersAreDue { deliver(from: core) }
-        let (departure, wasListed) = core.change { state in
+        let completion = core.complete(self, ending, continuing: false)
+        if completion.handlersAreDue { deliver(from: core) }
+        let (removal, wasListed) = core.change { state in
             if ending.hasOpenWaits { state.scheduler.endedWithoutPermit() }
             let wasListed = state.unlist(self)
-            core.beginHolding()
-            return (core.leave(self, &state), wasListed)
+            core.addHolder()
+            return (core.remove(self, &state), wasListed)
         }
         if wasListed { Unmanaged.passUnretained(self).release() }
         lettingGo()
-        core.left(departure)
-        core.hasReleased()
-        return settled.groups
+        core.didRemove(removal)
+        core.removeHolder()
+        return completion.groups
     }
 
-    /// Calls the `willFinish` handlers on a task of their own, then publishes the outcome and settles the operation.
+    /// Calls the `willFinish` handlers on a task of their own, then publishes the outcome and completes the operation.
     final func finishOffWorker(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
         services.spawn {
@@ -239,10 +235,11 @@ extension AnyOperation {
             let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
             // The operation is released before the queue can be idle, because nothing is alive in an idle queue (G31).
             retained._withUnsafeGuaranteedRef { operation in
-                operation.settleOffWorker(ending, core) {
+                let groups = operation.completeOffWorker(ending, core) {
                     retained.release()
                     lettingGo()
                 }
+                AnyOperation.finish(groups: groups)
             }
         }
     }
@@ -252,15 +249,15 @@ extension AnyOperation {
         var isDone = false
         await WorkerTaskContext.run(of: core) { task in
             task.running = self
-            var isSpent = false
-            while !isSpent, !isDone {
+            var isTainted = false
+            while !isTainted, !isDone {
                 let (next, values) = withLife { life in
                     let optionalState = life.madeOptionalState()
                     return (optionalState.handlers.nextBeforeFinish(), optionalState.taskLocals)
                 }
                 if let handler = next {
                     if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
-                    isSpent = task.isSpent
+                    isTainted = task.isTainted
                 } else {
                     isDone = true
                 }
@@ -287,7 +284,7 @@ extension AnyOperation {
                 Taken(
                     preconditions: optionalState.takePreconditions(), ends: optionalState.takeEnds(),
                     waiters: optionalState.takeWaiters(),
-                    actions: reachPast(life, optionalState))
+                    actions: makePassedPhasesDue(life, optionalState))
             }
         }
         guard let taken else { return .nobody }
@@ -335,7 +332,7 @@ extension AnyOperation {
     final func bodyFailed(_ error: OperationError) {
         let reason = withLife { life in
             life.isCancelled
-                ? life.optionalState?.cancellationReason ?? .requested : life.optionalState?.timing?.cutReason
+                ? life.optionalState?.cancellationReason ?? .requested : life.optionalState?.timing?.timeoutReason
         }
         setFailure(reason?.error ?? error)
     }
@@ -343,7 +340,7 @@ extension AnyOperation {
     /// Stores the error of an operation whose body does not run, because of a dependency policy, an invalid
     /// precondition or a missing input. Called on the worker that has taken the operation.
     @usableFromInline
-    final func bodyWasSkipped(_ error: OperationError) {
+    final func failWithoutRunning(with error: OperationError) {
         withLife { $0.bodyWasSkipped() }
         setFailure(error)
     }

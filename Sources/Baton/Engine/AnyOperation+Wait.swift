@@ -13,11 +13,11 @@ extension AnyOperation {
         for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
     ) async throws(OperationError) {
         if withLife({ $0.phase == .finished }) {
-            if isObserved { await waitUntilEndIsTold() }
+            if isObserved { await waitUntilFinishedIsPublished() }
             return
         }
         let loan = body?.beginWait(for: self, asChild: asChild)
-        if let body, body.level > level { Self.raise([self], to: body.level) }
+        if let body, body.currentPriority > currentPriority { Self.raise([self], to: body.currentPriority) }
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
                 waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)
@@ -33,7 +33,7 @@ extension AnyOperation {
         }
         TSanAnnotations.didAwait(loan?.body ?? self)
         if let error { throw error }
-        if isObserved { await waitUntilEndIsTold() }
+        if isObserved { await waitUntilFinishedIsPublished() }
     }
 
     /// Refuses this wait if it has closed a cycle of bodies that wait for one another, as an add can. If there are
@@ -119,7 +119,7 @@ extension AnyOperation {
             let loan = PermitRelease(
                 body: self, run: optionalState.run, place: awaited.map { optionalState.waits.insert($0) } ?? .none,
                 core: optionalState.openWaits == 1 && life.worker != nil ? core : nil)
-            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
+            if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
             return loan
         }
     }
@@ -142,7 +142,7 @@ extension AnyOperation {
                 optionalState.resumption = resumption
                 return self.core
             }
-            optionalState.openWaits -= 1
+            optionalState.endOpenWait()
             return nil
         }
         guard let core else {
@@ -150,7 +150,7 @@ extension AnyOperation {
             continuation.resume(returning: error)
             return
         }
-        core.change { $0.scheduler.append(resumption, at: level) }
+        core.change { $0.scheduler.append(resumption, at: currentPriority) }
     }
 
     /// Ends a wait for which a permit has been taken. Returns false if the run of the body has ended, or if the body
@@ -159,7 +159,7 @@ extension AnyOperation {
         withLife { life in
             life.optionalState?.resumption = nil
             guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return false }
-            optionalState.openWaits -= 1
+            optionalState.endOpenWait()
             return optionalState.openWaits == 0
         }
     }
@@ -208,7 +208,7 @@ extension AnyOperation {
             guard life.canWait else { return }
             let optionalState = life.madeOptionalState()
             optionalState.listeners.append(listener)
-            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
+            if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
         }
     }
 

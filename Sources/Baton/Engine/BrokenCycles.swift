@@ -67,12 +67,12 @@ extension AnyOperation {
         }
     }
 
-    /// Ends the operation if it has been added and has not begun. The caller settles the end.
+    /// Ends the operation if it has been added and has not begun. The caller completes the end.
     final func endWhileAdded(with error: OperationError) -> EarlyEnd? {
         withLife { $0.phase == .added && !$0.hasBegun && !isFence ? endBeforeRun(with: error, &$0) : nil }
     }
 
-    /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller settles the end.
+    /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller completes the end.
     final func endWhileAdded(with error: OperationError, dependingOn next: AnyOperation) -> EarlyEnd? {
         isUnrun && needs(next) ? endWhileAdded(with: error) : nil
     }
@@ -108,7 +108,7 @@ extension AnyOperation {
         let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
         guard let way = ways.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
         else { return false }
-        // The end is settled when the operation has been linked.
+        // The end is completed when the operation has been linked.
         _ = endBeforeRun(with: way.error)
         return true
     }
@@ -121,7 +121,7 @@ extension AnyOperation {
     }
 
     /// Ends the followers of those of the operations that failed because of a cycle, the followers of these, and so on,
-    /// if they have been added since the break. Otherwise they would be released when the operations are settled, and
+    /// if they have been added since the break. Otherwise they would be released when the operations are completed, and
     /// run.
     static func endFollowers(of operations: [AnyOperation]) -> [EarlyEnd] {
         var ends: [EarlyEnd] = []

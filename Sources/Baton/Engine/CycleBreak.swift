@@ -3,11 +3,11 @@ import Synchronization
 /// Ends all operations of a strongly connected component that have not begun.
 ///
 /// Every member has to have its outcome before any member releases its dependents. Otherwise a dependent that is a
-/// member itself would run instead of failing. The thread that breaks the cycle is not the only one that settles
-/// members, however: a member that ends while another thread links it is settled by that thread. So a break is
-/// registered from before its first end until after its last one, and a thread that is about to settle a member, or has
-/// seen one finished while it links another one, first completes the registered breaks that the operation belongs to.
-/// No thread waits for another thread.
+/// member itself would run instead of failing. The thread that breaks the cycle is not the only one that completes
+/// members, however: a member that ends while another thread links it is completed by that thread. So a break is
+/// registered from before its first end until after its last one. A thread that is about to complete a member, or has
+/// seen one finished while it links another one, first ends all members of the registered breaks that the operation
+/// belongs to. No thread waits for another thread.
 final class CycleBreak: Sendable {
     enum Result {
         case ended
@@ -64,33 +64,33 @@ final class CycleBreak: Sendable {
         return .ended
     }
 
-    /// Registers the break: from now on every thread completes it before it settles a member.
+    /// Registers the break: from now on every thread ends all of its members before it completes one.
     func begin() {
         Self.underWay.withLock { $0.append(self) }
         Self.underWayCount.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Ends and settles the members that have not ended yet.
+    /// Ends and completes the members that have not ended yet.
     func finish() {
         let ends = endMembers()
         Self.underWayCount.wrappingSubtract(1, ordering: .releasing)
         Self.underWay.withLock { $0.removeAll { $0 === self } }
-        Self.settle(ends, around: operations)
+        Self.complete(ends, around: operations)
     }
 
     /// Called by the thread that links `operation` to a source that has finished. If both belong to a break, both have
     /// to end.
     static func foundFinished(by operation: AnyOperation) {
-        if underWayCount.load(ordering: .acquiring) != 0 { settle([], around: [operation]) }
+        if underWayCount.load(ordering: .acquiring) != 0 { complete([], around: [operation]) }
     }
 
-    /// Settles ends of operations that failed because of a cycle with `operations`, once all of them have ended.
-    static func settle(_ ends: [AnyOperation.EarlyEnd], around operations: [AnyOperation]) {
-        for end in ends + completeAll(around: operations) { end.settle() }
+    /// Completes ends of operations that failed because of a cycle with `operations`, once all of them have ended.
+    static func complete(_ ends: [AnyOperation.EarlyEnd], around operations: [AnyOperation]) {
+        for end in ends + endMembersOfAll(around: operations) { end.complete() }
     }
 
     /// Ends all members of the registered breaks that contain one of these operations.
-    private static func completeAll(around operations: [AnyOperation]) -> [AnyOperation.EarlyEnd] {
+    private static func endMembersOfAll(around operations: [AnyOperation]) -> [AnyOperation.EarlyEnd] {
         let underWay = underWay.withLock { $0 }
         if underWay.isEmpty { return [] }
         let around = Set(operations.map { ObjectIdentifier($0) })
@@ -101,7 +101,7 @@ final class CycleBreak: Sendable {
     }
 
     /// Ends the members that have not ended. Several threads may call this at once. Each call returns the ends that it
-    /// has brought about, for its caller to settle.
+    /// has brought about, for its caller to complete.
     private func endMembers() -> [AnyOperation.EarlyEnd] {
         // The cycles are noted before any member ends, so that a member that is added from now on finds that it is on
         // one.
@@ -146,6 +146,7 @@ struct CycleBreaking {
     ///   - exploration: An exploration upstream that is exhausted.
     ///   - suspects: The waits and operations that may have closed a cycle.
     init(_ exploration: WaitExploration, closedBy suspects: [CycleFinder.Suspect]) {
+        assert(exploration.isExhausted, "A cycle is broken when all of its members are known.")
         self.exploration = exploration
         self.suspects = suspects
     }

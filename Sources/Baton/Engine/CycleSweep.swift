@@ -13,18 +13,18 @@ struct PendingSuspects {
     }
 
     private var pending = Suspects()
-    private var isSwept = false
+    private var isSweepRunning = false
     /// True if the last operation of the queue has left during a sweep, and has not been released yet.
     private var isAwaitingRelease = false
 
     /// True if no operation is held for a sweep, or by one.
-    var isEmpty: Bool { !isSwept && pending.isEmpty && !isAwaitingRelease }
+    var isEmpty: Bool { !isSweepRunning && pending.isEmpty && !isAwaitingRelease }
 
     /// Called when the last operation leaves the queue. Returns true if the caller has to release the operation and
     /// then call ``lastWasReleased()``: the sweep may end in between, and must not call the queue idle then.
     mutating func lastLeaves() -> Bool {
-        if isSwept { isAwaitingRelease = true }
-        return isSwept
+        if isSweepRunning { isAwaitingRelease = true }
+        return isSweepRunning
     }
 
     mutating func lastWasReleased() { isAwaitingRelease = false }
@@ -33,14 +33,14 @@ struct PendingSuspects {
     mutating func append(_ suspects: Suspects) -> Bool {
         pending.cycles += suspects.cycles
         pending.deadlocks += suspects.deadlocks
-        defer { isSwept = true }
-        return !isSwept
+        defer { isSweepRunning = true }
+        return !isSweepRunning
     }
 
     /// Returns the suspects for the sweep, which has released the former ones. The sweep ends if there are none.
     mutating func take() -> Suspects {
         defer { pending = Suspects() }
-        isSwept = !pending.isEmpty
+        isSweepRunning = !pending.isEmpty
         return pending
     }
 }

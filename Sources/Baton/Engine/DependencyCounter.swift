@@ -42,9 +42,9 @@ struct DependencyCounter: ~Copyable {
     /// that had finished before are not among them.
     @inline(__always)
     borrowing func linked(to sources: Int) -> Linked {
-        let now = word.wrappingSubtract(
-            Self.linking + Self.unknown - UInt32(sources), ordering: .acquiringAndReleasing
-        ).newValue
+        let (old, now) = word.wrappingSubtract(
+            Self.linking + Self.unknown - UInt32(sources), ordering: .acquiringAndReleasing)
+        assert(old & Self.linking != 0, "An operation is linked once.")
         return Linked(
             isReady: now & (Self.ended - 1) == 0,
             wasEnded: now & Self.ended != 0,
@@ -66,7 +66,8 @@ struct DependencyCounter: ~Copyable {
     /// Called when a source has finished, or is not waited for any more.
     @inline(__always)
     borrowing func countDown() -> Step {
-        let now = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+        let (old, now) = word.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+        assert(old & (Self.ended - 1) != 0, "Everything that is counted counts down once.")
         if now & (Self.ended - 1) != 0 { return .waiting }
         return now & Self.ended == 0 ? .ready : .ended
     }

@@ -147,6 +147,7 @@ struct Digraph {
     ///   nodes through `root`.
     /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
     func cycleOfEachNode(root: Int, first isFirst: (Int) -> Bool) -> Cycles {
+        assert(cyclicComponents().map(\.count) == [count], "The graph has to be strongly connected.")
         let ways = shortestWays(from: root)
         let wayBack = reversed.shortestWays(from: root).before
         var cycles = Cycles(

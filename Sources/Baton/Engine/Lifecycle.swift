@@ -105,7 +105,7 @@ struct Lifecycle {
         /// The operation ended while it was ready.
         case endedBefore
         case plain
-        /// Conditions, exclusions, rates or a delay come first: see ``pass(on:isKept:)``.
+        /// Conditions, exclusions, rates or a delay come first: see ``nextAction(on:isSkipped:)``.
         case withPreconditions
         /// The operation has time limits or may run again, and needs nothing else of ``OptionalState`` around its body.
         /// The timing lives until the operation has finished.
@@ -134,6 +134,7 @@ struct Lifecycle {
 
     @inline(__always)
     private mutating func start(on worker: Worker) {
+        assert(phase == .added, "Only an operation that has been added and does not run can start.")
         phase = .executing
         hasBegun = true
         self.worker = worker
@@ -154,9 +155,9 @@ struct Lifecycle {
 
     /// Sets the worker. A group has none while its children run, and gets its worker back if all children have ended by
     /// the time the last one has been started.
-    mutating func moves(to worker: Worker?) { self.worker = worker }
+    mutating func setWorker(_ worker: Worker?) { self.worker = worker }
 
-    func bodyStarts() {
+    func startBody() {
         note(.started(attempt: Int(optionalState?.timing?.attempt ?? 1)))
         closeStart()
     }
@@ -212,10 +213,10 @@ struct Lifecycle {
 
     /// Cancels the attempt that runs because of its time limit. Returns nil if another run of the body has begun since,
     /// or if the operation or this attempt has been cancelled before.
-    mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Worker? {
-        guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.isCut
+    mutating func timeOutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Worker? {
+        guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.hasTimedOut
         else { return nil }
-        timing.isCut = true
+        timing.hasTimedOut = true
         if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }
         return worker
     }
@@ -227,9 +228,9 @@ struct Lifecycle {
         noteCancel(.timeout(limit))
     }
 
-    /// Called after an attempt that may be followed by another one.
-    mutating func mayRunAgain() -> (isCancelled: Bool, isCut: Bool) {
-        (isCancelled, madeTiming()?.isCut ?? false)
+    /// The cancels that came during an attempt: that of the operation, and that of the time limit of the attempt.
+    mutating func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
+        (isCancelled, madeTiming()?.hasTimedOut ?? false)
     }
 
     /// Ends an attempt that is followed by another one, and begins the pause. Returns nil if the operation has been
@@ -237,16 +238,16 @@ struct Lifecycle {
     mutating func endAttempt() -> AttemptEnd? {
         guard !isCancelled, let optionalState, let timing = optionalState.timing else { return nil }
         let end = AttemptEnd(
-            wasCut: timing.isCut, holdsPermit: optionalState.openWaits == 0,
-            holdsNames: optionalState.preconditions.standing == .held,
+            hasTimedOut: timing.hasTimedOut, holdsPermit: optionalState.openWaits == 0,
+            holdsExclusions: optionalState.preconditions.standing == .held,
             groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
             progress: optionalState.progress)
         phase = .added
         worker = nil
         optionalState.forgetWaits()
-        optionalState.preconditions.namesAreGivenBack()
+        optionalState.preconditions.exclusionsAreReleased()
         optionalState.preconditions.runEnds()
-        timing.isCut = false
+        timing.hasTimedOut = false
         timing.isPaused = true
         return end
     }
@@ -254,7 +255,7 @@ struct Lifecycle {
     /// Ends the pause. Returns false if the operation has ended, or if the pause is over already.
     mutating func endPause() -> Bool {
         guard phase == .added, let timing = optionalState?.timing, timing.isPaused else { return false }
-        timing.pauseEnds()
+        timing.endPause()
         noteReady()
         return true
     }
@@ -279,7 +280,7 @@ struct Lifecycle {
     mutating func finishRun() -> Ending? {
         guard let optionalState = borrowedOptionalState else { return finish() }
         return optionalState._withUnsafeGuaranteedRef { optionalState in
-            if let timing = optionalState.timing, timing.isCut, !isCancelled, let limit = timing.limit {
+            if let timing = optionalState.timing, timing.hasTimedOut, !isCancelled, let limit = timing.limit {
                 attemptIsCancelled(after: limit)
             }
             return beginFinishing() ? nil : finish()
@@ -289,6 +290,7 @@ struct Lifecycle {
     /// Publishes the outcome, which the caller has stored, in one step.
     @inline(__always)
     mutating func finish() -> Ending {
+        assert(phase != .finished, "An operation finishes once.")
         phase = .finished
         worker = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
@@ -301,7 +303,7 @@ struct Lifecycle {
 /// The way from ready to the body, for an operation that has conditions, exclusions, rates or a delay.
 extension Lifecycle {
     /// The next step of the worker that has taken the operation.
-    enum Passage {
+    enum PreconditionAction {
         /// The operation has ended in the meantime.
         case endedBefore
         /// A precondition is invalid and can never be met.
@@ -309,8 +311,8 @@ extension Lifecycle {
         /// The operation was cancelled while its conditions were evaluated, and ends on this worker, which holds a
         /// permit for it.
         case cancelled
-        /// The worker evaluates the conditions, and reports success with ``conditionsAreSatisfied()`` or
-        /// ``passSatisfied(on:)``. The optional state lives until the operation has ended.
+        /// The worker evaluates the conditions, and reports success with ``satisfyConditions()`` or
+        /// ``resumeAfterConditions(on:)``. The optional state lives until the operation has ended.
         case evaluate(conditionsIn: Unmanaged<OptionalState>)
         /// The operation is delayed, and is listed again after the delay.
         case pause(Delay)
@@ -318,30 +320,30 @@ extension Lifecycle {
         /// of which the nearest one is given.
         case request(ExclusionSet, inside: AnyOperation?)
         /// The worker asks these rates to count the start. The operation already holds its exclusions, if it has any.
-        case pace([Rate], holdsNames: Bool)
+        case requestStart([Rate], holdsExclusions: Bool)
         /// The body may run. `isPlain` is true if nothing has to be done around it.
         case run(isPlain: Bool)
     }
 
     /// Decides the next step towards the body.
     ///
-    /// - Parameter isKept: True if a dependency policy or a missing input keeps the body from running, so that no
+    /// - Parameter isSkipped: True if a dependency policy or a missing input keeps the body from running, so that no
     ///   precondition is asked.
     @inline(__always)
-    mutating func pass(on worker: Worker, isKept: Bool) -> Passage {
+    mutating func nextAction(on worker: Worker, isSkipped: Bool) -> PreconditionAction {
         guard phase == .added, let optionalState = borrowedOptionalState else { return .endedBefore }
-        return optionalState._withUnsafeGuaranteedRef { pass(on: worker, isKept: isKept, $0) }
+        return optionalState._withUnsafeGuaranteedRef { nextAction(on: worker, isSkipped: isSkipped, $0) }
     }
 
-    private mutating func pass(on worker: Worker, isKept: Bool, _ optionalState: OptionalState) -> Passage {
-        switch isKept ? .run : optionalState.preconditions.next() {
+    private mutating func nextAction(on worker: Worker, isSkipped: Bool, _ optionalState: OptionalState) -> PreconditionAction {
+        switch isSkipped ? .run : optionalState.preconditions.next() {
         case .run:
             if case .plain = start(on: worker, optionalState) { return .run(isPlain: true) }
             return .run(isPlain: false)
         case .request(let exclusions):
             note(.acquiring)
-            return .request(exclusions, inside: optionalState.nameHolder)
-        case .pace(let rates): return .pace(rates, holdsNames: optionalState.preconditions.standing == .held)
+            return .request(exclusions, inside: optionalState.exclusionHolder)
+        case .requestStart(let rates): return .requestStart(rates, holdsExclusions: optionalState.preconditions.standing == .held)
         case .evaluate:
             phase = .evaluating
             note(.evaluating)
@@ -352,7 +354,7 @@ extension Lifecycle {
         case .pause:
             guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
             note(.delayed)
-            optionalState.preconditions.delayBegins()
+            optionalState.preconditions.delayHasBegun()
             timing.isPaused = true
             return .pause(delay)
         case .fail(let misuse):
@@ -362,9 +364,9 @@ extension Lifecycle {
     }
 
     /// Returns false if the operation was cancelled meanwhile, and ends on this worker.
-    mutating func conditionsAreSatisfied() -> Bool {
+    mutating func satisfyConditions() -> Bool {
         if isCancelled { return false }
-        optionalState?.openWaits -= 1
+        optionalState?.endOpenWait()
         returnFromEvaluation()
         return true
     }
@@ -377,40 +379,40 @@ extension Lifecycle {
     }
 
     /// Notes that the conditions are satisfied and that the worker has taken a permit again, so it goes on at once.
-    mutating func passSatisfied(on worker: Worker) -> Passage {
-        optionalState?.openWaits -= 1
+    mutating func resumeAfterConditions(on worker: Worker) -> PreconditionAction {
+        optionalState?.endOpenWait()
         if isCancelled { return .cancelled }
         returnFromEvaluation()
-        return pass(on: worker, isKept: false)
+        return nextAction(on: worker, isSkipped: false)
     }
 
     /// Notes that the rates have counted the start.
-    mutating func passCounted(on worker: Worker) -> Passage {
+    mutating func resumeAfterRates(on worker: Worker) -> PreconditionAction {
         optionalState?.preconditions.startIsCounted()
-        return pass(on: worker, isKept: false)
+        return nextAction(on: worker, isSkipped: false)
     }
 
     /// Starts an operation whose request for exclusions can never be granted, so that it fails. Returns false if the
     /// operation has ended in between.
-    mutating func isRefused(on worker: Worker) -> Bool {
-        guard givesNamesBack() else { return false }
+    mutating func startRefused(on worker: Worker) -> Bool {
+        guard releaseExclusions() else { return false }
         start(on: worker)
         return true
     }
 
     /// Called when the operation ends before its run. Returns true if the caller has to give back the exclusions that
     /// the operation holds, or withdraw its request.
-    mutating func endsClaim() -> Bool {
+    mutating func takeClaim() -> Bool {
         guard let optionalState, optionalState.preconditions.standing != .asksForNone else { return false }
-        optionalState.preconditions.namesAreGivenBack()
+        optionalState.preconditions.exclusionsAreReleased()
         return true
     }
 
     /// Called when the exclusions are held but the body may not start now. Returns false if the operation has ended,
     /// and has given them back.
-    mutating func givesNamesBack() -> Bool {
+    mutating func releaseExclusions() -> Bool {
         guard phase == .added else { return false }
-        optionalState?.preconditions.namesAreGivenBack()
+        optionalState?.preconditions.exclusionsAreReleased()
         return true
     }
 
@@ -423,10 +425,10 @@ extension Lifecycle {
         case unwanted
     }
 
-    mutating func namesAreGranted() -> Grant {
+    mutating func grantExclusions() -> Grant {
         switch phase {
         case .added:
-            optionalState?.preconditions.namesAreHeld()
+            optionalState?.preconditions.exclusionsAreHeld()
             return .toRun
         case .evaluating:
             // A cancel has woken the evaluation before: then it gives the exclusions back itself.
@@ -446,7 +448,7 @@ extension Lifecycle {
         /// True if somebody waits for the operation, or if something is held until its finish.
         private(set) var wakes = false
         /// True if the operation holds exclusions, or has requested them.
-        private(set) var claims = false
+        private(set) var hasClaim = false
         /// True if waits of the body outlive it: then its worker holds no permit.
         private(set) var hasOpenWaits = false
 
@@ -454,7 +456,7 @@ extension Lifecycle {
         mutating func note(_ optionalState: OptionalState) {
             hasOptionalState = true
             wakes = optionalState.hasEnd
-            claims = optionalState.preconditions.standing != .asksForNone
+            hasClaim = optionalState.preconditions.standing != .asksForNone
             hasOpenWaits = optionalState.openWaits > 0
         }
     }

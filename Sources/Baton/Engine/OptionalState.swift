@@ -48,7 +48,7 @@ class OptionalState {
 
     /// True if anything has to be done before the body runs, or before its outcome is published. ``timing`` is not
     /// included; see ``TimedState/timesBody``.
-    var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
+    var surroundsBody: Bool { handlers.hasStartHandler || rare?.surroundsBody == true }
 
     /// True if the operation has an identity, is on a broken cycle, or has limits that count from the add.
     var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
@@ -77,6 +77,12 @@ class OptionalState {
     }
 
     func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
+
+    /// Ends one of the open waits.
+    func endOpenWait() {
+        assert(openWaits > 0, "Every end of a wait follows its beginning in the same run.")
+        openWaits -= 1
+    }
 
     /// Forgets the waits of a run that has ended.
     func forgetWaits() {
@@ -108,7 +114,7 @@ final class RareState {
     @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
-    @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
+    @exclusivity(unchecked) fileprivate(set) var exclusionHolder: AnyOperation?
     @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
     /// The chains that are told when the operation starts.
     @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
@@ -126,7 +132,7 @@ final class RareState {
 
     deinit {
         progress?.release()
-        outbox?.machine.letGo()
+        outbox?.machine.operationWasReleased()
     }
 
     var surroundsBody: Bool {
@@ -137,7 +143,7 @@ final class RareState {
 
     /// True if the finish has to tell or release anything of this object.
     var hasEnd: Bool {
-        progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
+        progress != nil || uniqueness != nil || exclusionHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
             || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
             || taskLocals != nil
     }
@@ -190,7 +196,7 @@ extension OptionalState {
         set { madeRare.cancellationReason = newValue }
     }
 
-    /// The error of an early end that came while a thread was linking the operation. That thread settles the end.
+    /// The error of an early end that came while a thread was linking the operation. That thread completes the end.
     var endAfterLinking: OperationError? {
         get { rare?.endAfterLinking }
         set { madeRare.endAfterLinking = newValue }
@@ -220,14 +226,14 @@ extension OptionalState {
     }
 
     /// The nearest operation that holds exclusions and inside which this one runs.
-    var nameHolder: AnyOperation? {
-        get { rare?.nameHolder }
-        set { madeRare.nameHolder = newValue }
+    var exclusionHolder: AnyOperation? {
+        get { rare?.exclusionHolder }
+        set { madeRare.exclusionHolder = newValue }
     }
 
-    /// - Parameter hub: The broadcaster of the queue, if the operation has been added.
-    func beginOutbox(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
-        madeRare.outbox = EventOutbox.Box(hub: hub, ignoresStart: ignoresStart)
+    /// - Parameter broadcaster: The broadcaster of the queue, if the operation has been added.
+    func beginOutbox(broadcaster: EventBroadcaster? = nil, ignoresStart: Bool = false) {
+        madeRare.outbox = EventOutbox.Box(broadcaster: broadcaster, ignoresStart: ignoresStart)
     }
 
     /// The iterations of the body, each of which awaits operations.
@@ -284,7 +290,7 @@ extension OptionalState {
         if rare == nil, timing == nil { return nil }
         let ends = Ends(
             timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
-            listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
+            listeners: listeners, uniqueness: uniqueness, progress: progress, exclusionHolder: exclusionHolder,
             executor: executor, waits: waits,
             taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
         if let rare {
@@ -295,7 +301,7 @@ extension OptionalState {
             childGroups = []
             listeners = []
             uniqueness = nil
-            nameHolder = nil
+            exclusionHolder = nil
         }
         return ends
     }
@@ -310,7 +316,7 @@ final class Ends {
     private let listeners: [any OutcomeListener]
     private let uniqueness: Uniqueness?
     private let progress: ProgressState?
-    private let nameHolder: AnyOperation?
+    private let exclusionHolder: AnyOperation?
     private let executor: (any TaskExecutor)?
     /// The waits that the body has left open.
     private let waits: Slab<Awaited?>
@@ -319,7 +325,7 @@ final class Ends {
 
     fileprivate init(
         timers: OperationTimers?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
-        uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
+        uniqueness: Uniqueness?, progress: ProgressState?, exclusionHolder: AnyOperation?, executor: (any TaskExecutor)?,
         waits: Slab<Awaited?>, taskLocals: TaskLocalValues?
     ) {
         self.timers = timers
@@ -328,7 +334,7 @@ final class Ends {
         self.listeners = listeners
         self.uniqueness = uniqueness
         self.progress = progress
-        self.nameHolder = nameHolder
+        self.exclusionHolder = exclusionHolder
         self.executor = executor
         self.waits = waits
         self.taskLocals = taskLocals

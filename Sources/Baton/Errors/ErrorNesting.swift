@@ -72,15 +72,15 @@ enum ErrorNesting {
     }
 
     /// Returns the error with at most `limit` nested errors. The innermost one is its root.
-    static func cut(_ error: OperationError, to limit: Int) -> OperationError {
-        limit <= 1 ? root(of: error) : error.mapParts(list: { $0 }) { cut(any: $0, to: limit - 1) }
+    static func truncated(_ error: OperationError, to limit: Int) -> OperationError {
+        limit <= 1 ? root(of: error) : error.mapParts(list: { $0 }) { truncated(any: $0, to: limit - 1) }
     }
 
-    private static func cut(any error: any Error, to limit: Int) -> any Error {
-        if let error = error as? OperationError { return cut(error, to: limit) }
+    private static func truncated(any error: any Error, to limit: Int) -> any Error {
+        if let error = error as? OperationError { return truncated(error, to: limit) }
         if limit <= 1 { return next(in: error).map { root(of: $0) } ?? error }
         let isSplit = if case .two = Parts(error) { true } else { false }
-        return mapParts(of: error, list: { $0 }) { cut(any: $0, to: isSplit ? half(limit) : limit - 1) }
+        return mapParts(of: error, list: { $0 }) { truncated(any: $0, to: isSplit ? half(limit) : limit - 1) }
     }
 
     /// The limit for each part of an error that has two. If both parts had the full limit, errors that contain the same
@@ -125,8 +125,10 @@ enum ErrorNesting {
         return mapParts(of: error, list: { $0 }) { withoutLists($0) }
     }
 
-    fileprivate static func withSimpleLists(_ error: any Error) -> any Error {
-        mapParts(of: error, list: { $0.allSatisfy(\.isSimple) ? $0 : $0.map(\.simple) }) { withSimpleLists($0) }
+    fileprivate static func withoutNestedLists(_ error: any Error) -> any Error {
+        mapParts(of: error, list: { $0.allSatisfy(\.hasNoLists) ? $0 : $0.map(\.withoutLists) }) {
+            withoutNestedLists($0)
+        }
     }
 
     private static func mapParts(
@@ -163,14 +165,14 @@ extension OperationError {
     /// This error, cut to the depth that an operation may publish.
     var bounded: OperationError {
         ErrorNesting.isDeeper(self, than: ErrorNesting.maxDepth)
-            ? ErrorNesting.cut(self, to: ErrorNesting.maxDepth) : self
+            ? ErrorNesting.truncated(self, to: ErrorNesting.maxDepth) : self
     }
 
     /// This error, with each list replaced by the error of its first failure.
     var withoutLists: OperationError { ErrorNesting.withoutLists(self) as? OperationError ?? self }
 
     /// This error, with failures in its lists that have no lists themselves.
-    var withSimpleLists: OperationError { ErrorNesting.withSimpleLists(self) as? OperationError ?? self }
+    var withoutNestedLists: OperationError { ErrorNesting.withoutNestedLists(self) as? OperationError ?? self }
 
     /// Returns this error with its parts changed. The cause of a failed dependency stays as it is if `change` returns
     /// anything but an error of an operation for it.

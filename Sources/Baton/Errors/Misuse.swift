@@ -175,25 +175,29 @@ extension AnyOperation {
     /// Reports a misuse to the queue that the operation was added to, otherwise to standard error. Call this outside
     /// every lock.
     final func report(_ misuse: Misuse) {
-        if let core = QueueDirectory.find(queueNumber) { core.report(misuse) } else { Misuse.complain(misuse) }
-        tellMisuse(misuse)
+        if let core = QueueDirectory.find(queueNumber) {
+            core.report(misuse)
+        } else {
+            Misuse.writeToStandardError(misuse)
+        }
+        publishMisuse(misuse)
     }
 }
 
 extension QueueCore {
-    func report(_ misuse: Misuse) { (misuseHandler.withLock { $0 } ?? Misuse.complain)(misuse) }
+    func report(_ misuse: Misuse) { (misuseHandler.withLock { $0 } ?? Misuse.writeToStandardError)(misuse) }
 
     /// Reports a misuse of an operation that was given to this queue, but may belong to another one.
     func report(_ misuse: Misuse, of operation: AnyOperation) {
         report(misuse)
-        operation.tellMisuse(misuse)
+        operation.publishMisuse(misuse)
     }
 }
 
 extension Misuse {
     /// Writes one line to standard error.
     @Sendable
-    static func complain(_ misuse: Misuse) { baton_complain("Baton: \(misuse)") }
+    static func writeToStandardError(_ misuse: Misuse) { baton_complain("Baton: \(misuse)") }
 }
 
 /// Reports operations that a task awaits and nobody adds, because such a task would wait forever without a message.

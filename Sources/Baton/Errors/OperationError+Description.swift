@@ -9,7 +9,8 @@ extension OperationError: CustomStringConvertible {
             let depth = ErrorNesting.depth(of: self)
             if depth <= ErrorText.toldDepth { return text }
             let left = depth - ErrorText.toldDepth
-            return "\(ErrorNesting.cut(self, to: ErrorText.toldDepth).text) (\(left) errors in between are left out)"
+            return
+                "\(ErrorNesting.truncated(self, to: ErrorText.toldDepth).text) (\(left) errors in between are left out)"
         }
     }
 
@@ -25,7 +26,8 @@ extension OperationError: CustomStringConvertible {
             "the condition ‘\(condition)’ failed: \(cause)"
         case .dependencyFailed(let source, let via, let cause):
             "needs the output of \(via)\(source == via ? "" : ", which needs that of \(source)"), which has none: \(cause)"
-                + (via.isRetriedInVain ? ". Its retry is for its own body, and does not run \(source) again" : "")
+                + (via.readerRetriesOnlyItself
+                    ? ". Its retry is for its own body, and does not run \(source) again" : "")
         case .dependencyCycle(let path):
             "waits for itself: \(Self.chain(path)). Remove one of these dependencies"
         case .skipped(.edge(let source, let outcome)):

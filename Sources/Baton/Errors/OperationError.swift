@@ -86,13 +86,13 @@ public struct OperationFailure: Error, Sendable {
     /// lists.
     init(ofChild operation: OperationReference, error: OperationError) {
         self.operation = operation
-        self.error = ErrorNesting.hasList(error) ? error.withSimpleLists : error
+        self.error = ErrorNesting.hasList(error) ? error.withoutNestedLists : error
     }
 
     /// True if the error has no lists of failures.
-    var isSimple: Bool { !ErrorNesting.hasList(error) }
+    var hasNoLists: Bool { !ErrorNesting.hasList(error) }
 
-    var simple: OperationFailure { OperationFailure(operation: operation, error: error) }
+    var withoutLists: OperationFailure { OperationFailure(operation: operation, error: error) }
 }
 
 extension OperationError {
@@ -148,20 +148,20 @@ extension OperationError {
     /// body of that operation threw. For ``NoFailedDependencies`` it is the error of the first failed dependency. It is
     /// nil if this error passes none on.
     public var underlyingError: (any Error)? {
-        guard var root = passedOn else { return nil }
-        while let inner = Self.passedOn(by: root) { root = inner }
+        guard var root = wrappedError else { return nil }
+        while let inner = Self.wrappedError(of: root) { root = inner }
         return root
     }
 
-    private static func passedOn(by error: any Error) -> (any Error)? {
+    private static func wrappedError(of error: any Error) -> (any Error)? {
         switch error {
-        case let error as OperationError: error.passedOn
+        case let error as OperationError: error.wrappedError
         case ConditionError.dependenciesFailed(let failures): failures.first?.error
         default: nil
         }
     }
 
-    private var passedOn: (any Error)? {
+    private var wrappedError: (any Error)? {
         switch self {
         case .failed(let error): error
         case .conditionFailed(_, let cause): cause

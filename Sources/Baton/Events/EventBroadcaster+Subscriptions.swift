@@ -61,7 +61,7 @@ extension EventBroadcaster {
             return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
         }
 
-        mutating func tell(_ event: consuming OperationEvent, _ actions: inout Actions) {
+        mutating func deliver(_ event: consuming OperationEvent, _ actions: inout Actions) {
             if isOver { return }
             if !observers.isEmpty {
                 observers.forEach { subscription in
@@ -97,7 +97,7 @@ extension EventBroadcaster {
 
         // MARK: Operations and the end of events
 
-        mutating func operationCame(_ actions: inout Actions) {
+        mutating func expectFinished(_ actions: inout Actions) {
             operationCount += 1
             endIfDone(&actions)
         }
@@ -112,7 +112,7 @@ extension EventBroadcaster {
             endIfDone(&actions)
         }
 
-        mutating func queueHasGone(_ actions: inout Actions) {
+        mutating func queueWasReleased(_ actions: inout Actions) {
             isReleased = true
             endIfDone(&actions)
         }

@@ -52,26 +52,26 @@ final class EventBroadcaster: Sendable {
 
     /// Numbers events and passes them on to the subscribers of the queue, then to those of the operation alone.
     ///
-    /// The caller keeps `subject` and `own` alive until the call returns.
+    /// The caller keeps `subject` and `ownBroadcaster` alive until the call returns.
     ///
     /// - Returns: The time of the `started` event, if `kinds` contains one.
     @discardableResult
     func publish(
         _ kinds: TinyArray<OperationEvent.Kind>, of subject: Unmanaged<EventSubject>,
-        also own: Unmanaged<EventBroadcaster>?
+        also ownBroadcaster: Unmanaged<EventBroadcaster>?
     ) -> Duration? {
         let now = time?.now ?? .zero
         var start: Duration?
-        /// The events for the probe and for `own`, which receive them after unlocking.
+        /// The events for the probe and for `ownBroadcaster`, which receive them after unlocking.
         var events: [OperationEvent] = []
-        let isToldElsewhere = own != nil || probe != nil
+        let isForwarded = ownBroadcaster != nil || probe != nil
         let actions = state.withLock { subscriptions in
             var actions = Subscriptions.Actions()
             kinds.forEach { kind in
                 let event = subscriptions.numbered(kind, of: subject.takeUnretainedValue(), at: now)
                 if event.isStart { start = event.time }
-                if isToldElsewhere { events.append(event) }
-                tell(event, &subscriptions, &actions)
+                if isForwarded { events.append(event) }
+                deliver(event, &subscriptions, &actions)
             }
             noteWhetherObserved(subscriptions)
             return actions
@@ -80,18 +80,18 @@ final class EventBroadcaster: Sendable {
         // Releases the errors in the events, which are the user's, after unlocking: perhaps no subscriber has kept
         // them.
         withExtendedLifetime(kinds) {}
-        if !isToldElsewhere { return start }
+        if !isForwarded { return start }
         if let probe { for event in events { probe(event) } }
-        own?._withUnsafeGuaranteedRef { $0.pass(events, on: taskFactory) }
+        ownBroadcaster?._withUnsafeGuaranteedRef { $0.forward(events, on: taskFactory) }
         return start
     }
 
     /// Passes on events of a single operation that its queue has numbered. Observers are called on tasks of
     /// `taskFactory`.
-    func pass(_ events: [OperationEvent], on taskFactory: TaskFactory) {
+    func forward(_ events: [OperationEvent], on taskFactory: TaskFactory) {
         let actions = state.withLock { subscriptions in
             var actions = Subscriptions.Actions()
-            for event in events { tell(event, &subscriptions, &actions) }
+            for event in events { deliver(event, &subscriptions, &actions) }
             noteWhetherObserved(subscriptions)
             return actions
         }
@@ -106,25 +106,25 @@ final class EventBroadcaster: Sendable {
     }
 
     @inline(__always)
-    private func tell(
+    private func deliver(
         _ event: consuming OperationEvent, _ subscriptions: inout Subscriptions, _ actions: inout Subscriptions.Actions
     ) {
         if event.isFinish {
-            subscriptions.tell(copy event, &actions)
+            subscriptions.deliver(copy event, &actions)
             subscriptions.operationEnded(isLast: queue == nil, event, &actions)
         } else {
-            subscriptions.tell(event, &actions)
+            subscriptions.deliver(event, &actions)
         }
     }
 
     // MARK: Operations and the end of events
 
     /// Notes that the `finished` event of one more operation will be published here.
-    func operationCame() { change { subscriptions, actions in subscriptions.operationCame(&actions) } }
+    func expectFinished() { change { subscriptions, actions in subscriptions.expectFinished(&actions) } }
 
     /// Notes that the last handle to the queue is gone and that the queue is empty. Events end when every `finished`
     /// event has been published.
-    func queueHasGone() { change { subscriptions, actions in subscriptions.queueHasGone(&actions) } }
+    func queueWasReleased() { change { subscriptions, actions in subscriptions.queueWasReleased(&actions) } }
 
     /// Ends the events of an operation that was released without an outcome.
     func end() { change { subscriptions, actions in subscriptions.end(&actions) } }
@@ -166,13 +166,13 @@ final class EventBroadcaster: Sendable {
 
     @inline(__always)
     private func perform(_ actions: Subscriptions.Actions, _ taskFactory: @autoclosure () -> TaskFactory) {
-        if !actions.isEmpty { actOn(actions, taskFactory()) }
+        if !actions.isEmpty { performAll(actions, taskFactory()) }
     }
 
     @inline(never)
-    private func actOn(_ actions: Subscriptions.Actions, _ taskFactory: TaskFactory) {
-        for effect in actions {
-            switch effect {
+    private func performAll(_ actions: Subscriptions.Actions, _ taskFactory: TaskFactory) {
+        for action in actions {
+            switch action {
             case .wake(let waiter): wake(waiter)
             case .start(let call): serve(call, on: taskFactory)
             case .releaseReader, .releaseObserver, .releaseEvent: break

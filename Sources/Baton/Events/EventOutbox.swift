@@ -13,9 +13,9 @@ struct EventOutbox: ~Copyable {
     struct Batch {
         let kinds: TinyArray<OperationEvent.Kind>
         /// The broadcaster of the queue, or `nil` if the operation was never added.
-        let hub: Unmanaged<EventBroadcaster>?
+        let broadcaster: Unmanaged<EventBroadcaster>?
         /// The broadcaster for the observers of this operation alone.
-        let own: Unmanaged<EventBroadcaster>?
+        let ownBroadcaster: Unmanaged<EventBroadcaster>?
         let subject: Unmanaged<EventSubject>
     }
 
@@ -31,7 +31,7 @@ struct EventOutbox: ~Copyable {
     private var pending = TinyArray<OperationEvent.Kind>.none
     /// True while the operation is being added: `added` has to be published before all other events.
     private var isHeld = false
-    private var isTelling = false
+    private var isPublishing = false
     /// True once a batch contains the `finished` event.
     private var hasHandedOutEnd = false
     /// True if the operation had started when it was first observed, and has not become ready again since.
@@ -39,8 +39,8 @@ struct EventOutbox: ~Copyable {
     private var percent = 0
     /// The version of the newest progress that was appended: two threads may bring theirs out of order.
     private var progressVersion: UInt64 = 0
-    private var hub: EventBroadcaster?
-    private var own: EventBroadcaster?
+    private var broadcaster: EventBroadcaster?
+    private(set) var ownBroadcaster: EventBroadcaster?
     private var parent: OperationReference?
     /// The subject of all events, made when the first one is published.
     private var subject: EventSubject?
@@ -57,7 +57,7 @@ struct EventOutbox: ~Copyable {
         /// The queue, which is not idle before the event is published.
         case queue(QueueCore)
 
-        func endIsTold() {
+        func finishedWasPublished() {
             switch self {
             case .task(let continuation): continuation.resume()
             case .queue(let core): core.deliveryEnded()
@@ -65,9 +65,9 @@ struct EventOutbox: ~Copyable {
         }
     }
 
-    /// - Parameter hub: The broadcaster of the operation's queue, if it has been added.
-    init(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
-        self.hub = hub
+    /// - Parameter broadcaster: The broadcaster of the operation's queue, if it has been added.
+    init(broadcaster: EventBroadcaster? = nil, ignoresStart: Bool = false) {
+        self.broadcaster = broadcaster
         self.ignoresStart = ignoresStart
     }
 
@@ -108,17 +108,18 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Being added
 
-    /// Holds back all events of an operation that was claimed, until ``release(edges:isWaiting:parent:)``.
-    mutating func hold(for hub: EventBroadcaster) {
-        self.hub = hub
+    /// Holds back all events of an operation that was claimed, until ``releaseHeldEvents(edges:isWaiting:parent:)``.
+    mutating func hold(for broadcaster: EventBroadcaster) {
+        self.broadcaster = broadcaster
         isHeld = true
     }
 
     /// The broadcaster for the `added` event, or `nil` if none is to be published.
-    var heldFor: EventBroadcaster? { isHeld ? hub : nil }
+    var heldFor: EventBroadcaster? { isHeld ? broadcaster : nil }
 
     /// Puts `added` before the events that were held back. The dependencies are frozen.
-    mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
+    mutating func releaseHeldEvents(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
+        assert(isHeld, "`added` is published once, after `hold(for:)`")
         isHeld = false
         self.parent = parent
         var kinds = TinyArray.one(OperationEvent.Kind.added(edges: edges))
@@ -132,27 +133,29 @@ struct EventOutbox: ~Copyable {
     /// Returns the first batch, or `nil` if there is nothing to publish or another thread is publishing.
     ///
     /// - Parameter operation: Returns the reference for the events. Called for each batch until the reference is final.
-    mutating func startTelling(of operation: () -> (OperationReference, isFinal: Bool)) -> Batch? {
-        if isTelling { return nil }
-        isTelling = true
-        return continueTelling(of: operation)
+    mutating func startPublishing(of operation: () -> (OperationReference, isFinal: Bool)) -> Batch? {
+        if isPublishing { return nil }
+        isPublishing = true
+        return nextBatch(of: operation)
     }
 
     /// Returns the next batch, or `nil` if all events have been published.
     ///
     /// - Parameter start: The time of the `started` event, if the previous batch contained one.
-    mutating func continueTelling(
+    mutating func nextBatch(
         start: Duration? = nil, of operation: () -> (OperationReference, isFinal: Bool)
     ) -> Batch? {
+        assert(isPublishing, "only the thread that publishes asks for the next batch")
         if let start { self.start = start }
         if pending.isEmpty || isHeld {
-            isTelling = false
+            isPublishing = false
             if hasHandedOutEnd { end() }
             return nil
         }
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
         return Batch(
-            kinds: pending.take(), hub: hub.map { .passUnretained($0) }, own: own.map { .passUnretained($0) },
+            kinds: pending.take(), broadcaster: broadcaster.map { .passUnretained($0) },
+            ownBroadcaster: ownBroadcaster.map { .passUnretained($0) },
             subject: subject(operation))
     }
 
@@ -161,7 +164,7 @@ struct EventOutbox: ~Copyable {
     ) -> Unmanaged<EventSubject> {
         if isSubjectFinal, let subject { return .passUnretained(subject) }
         let (reference, isFinal) = operation()
-        let made = EventSubject(reference, childOf: parent, in: hub?.queue)
+        let made = EventSubject(reference, childOf: parent, in: broadcaster?.queue)
         subject = made
         isSubjectFinal = isFinal
         return .passUnretained(made)
@@ -169,13 +172,13 @@ struct EventOutbox: ~Copyable {
 
     private mutating func end() {
         stage = .over
-        hub = nil
-        own = nil
+        broadcaster = nil
+        ownBroadcaster = nil
     }
 
     // MARK: Waiters
 
-    var hasToldEnd: Bool { stage == .over }
+    var hasPublishedFinished: Bool { stage == .over }
 
     /// Keeps `waiter` until the `finished` event has been published. The operation has its outcome, so that event is
     /// pending, or the thread that finishes the operation appends it next.
@@ -196,23 +199,23 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Observers of this operation alone
 
-    var audience: EventBroadcaster? { own }
-
     /// Returns the broadcaster for the observers of this operation alone, or `nil` if it is too late for the `finished`
     /// event.
-    mutating func audience(or new: EventBroadcaster) -> EventBroadcaster? {
+    mutating func ownBroadcaster(or new: EventBroadcaster) -> EventBroadcaster? {
         if hasHandedOutEnd { return nil }
-        if own == nil { own = new }
-        return own
+        if ownBroadcaster == nil { ownBroadcaster = new }
+        return ownBroadcaster
     }
 
     /// Ends the events of an operation that was released without an outcome.
-    func letGo() { own?.end() }
+    func operationWasReleased() { ownBroadcaster?.end() }
 
     /// Keeps ``RareState`` small, because few operations have an outbox.
     final class Box {
         @exclusivity(unchecked) var machine: EventOutbox
 
-        init(hub: EventBroadcaster?, ignoresStart: Bool) { machine = EventOutbox(hub: hub, ignoresStart: ignoresStart) }
+        init(broadcaster: EventBroadcaster?, ignoresStart: Bool) {
+            machine = EventOutbox(broadcaster: broadcaster, ignoresStart: ignoresStart)
+        }
     }
 }

@@ -79,7 +79,7 @@ struct EventListener<Waiter> {
     /// True if a task calls the observer, or was started to do so.
     private var isServed = false
     private var isOver = false
-    private var toldCount = 0
+    private var appendedCount = 0
     private var calledCount = 0
     /// The tasks that wait until `count` calls have returned.
     private var waiters: [(count: Int, waiter: Waiter)] = []
@@ -90,7 +90,7 @@ struct EventListener<Waiter> {
     /// Returns true if the caller has to start a task that calls the observer.
     mutating func append(_ event: consuming OperationEvent) -> Bool {
         _ = buffer.append(event)
-        toldCount += 1
+        appendedCount += 1
         defer { isServed = true }
         return !isServed
     }
@@ -114,8 +114,8 @@ struct EventListener<Waiter> {
 
     /// Returns false if the observer has been called with all events, so that `waiter` need not wait.
     mutating func wait(_ waiter: Waiter) -> Bool {
-        if calledCount == toldCount { return false }
-        waiters.append((toldCount, waiter))
+        if calledCount == appendedCount { return false }
+        waiters.append((appendedCount, waiter))
         return true
     }
 

@@ -31,15 +31,15 @@ public struct OperationEvents: AsyncSequence, Sendable {
 
     /// Removes the reader from the broadcaster when the sequence and its iterators are gone.
     final class Subscription: Sendable {
-        let hub: EventBroadcaster
+        let broadcaster: EventBroadcaster
         let id: UInt64
 
-        init(in hub: EventBroadcaster, limit: Int?) {
-            self.hub = hub
-            id = hub.addReader(limit: limit)
+        init(in broadcaster: EventBroadcaster, limit: Int?) {
+            self.broadcaster = broadcaster
+            id = broadcaster.addReader(limit: limit)
         }
 
-        deinit { hub.remove(id) }
+        deinit { broadcaster.remove(id) }
     }
 
     /// Returns an iterator that goes on where other iterators of this sequence have stopped.
@@ -55,9 +55,9 @@ public struct OperationEvents: AsyncSequence, Sendable {
         /// - Returns: The next event, or `nil` after the last one. Returns `nil` at once if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OperationEvent? {
             while !Task.isCancelled {
-                switch subscription.hub.next(for: subscription.id) {
+                switch subscription.broadcaster.next(for: subscription.id) {
                 case .event(let event): return event
-                case .wait(let id): await subscription.hub.wait(id, of: subscription.id)
+                case .wait(let id): await subscription.broadcaster.wait(id, of: subscription.id)
                 case .end: return nil
                 }
             }
@@ -69,13 +69,13 @@ public struct OperationEvents: AsyncSequence, Sendable {
 extension OperationEvents {
     /// Returns all unread events, taken in one locked step. For recorders, which read many events at a time, and for
     /// the events that are left when a task that reads them was cancelled.
-    package func takeAll() -> [OperationEvent] { subscription.hub.takeAll(for: subscription.id) }
+    package func takeAll() -> [OperationEvent] { subscription.broadcaster.takeAll(for: subscription.id) }
 
     /// The time since the queue was made, on its clock. Zero for the events of one operation.
-    package var now: Duration { subscription.hub.now }
+    package var now: Duration { subscription.broadcaster.now }
 
     /// The queue that the events belong to. `nil` for the events of one operation.
-    package var queue: QueueReference? { subscription.hub.queue }
+    package var queue: QueueReference? { subscription.broadcaster.queue }
 }
 
 extension AsyncOperationQueue {
@@ -92,7 +92,7 @@ extension AsyncOperationQueue {
     /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     public func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let subscription = OperationEvents.Subscription(
-            in: core.hub, limit: buffering.limit { core.report(Misuse(.invalidEventLimit($0), queue: name)) })
+            in: core.broadcaster, limit: buffering.limit { core.report(Misuse(.invalidEventLimit($0), queue: name)) })
         core.observeOperations()
         return OperationEvents(subscription: subscription)
     }
@@ -112,7 +112,8 @@ extension AnyOperation {
     /// - Returns: A new sequence, which shares no events with other sequences.
     public final func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let limit = buffering.limit { report(Misuse(.invalidEventLimit($0), operation: reference)) }
-        return OperationEvents(subscription: OperationEvents.Subscription(in: audience().hub, limit: limit))
+        return OperationEvents(
+            subscription: OperationEvents.Subscription(in: ownBroadcaster().broadcaster, limit: limit))
     }
 }
 

@@ -12,14 +12,16 @@ package struct SuspensionChange: Sendable, Hashable {
 
 extension OperationEvents {
     /// True if the queue is suspended. Always false for the events of one operation.
-    package var isQueueSuspended: Bool { subscription.hub.state.withLock { $0.isSuspended } }
+    package var isQueueSuspended: Bool { subscription.broadcaster.state.withLock { $0.isSuspended } }
 
     /// Records suspensions and resumptions of the queue from now on, for as long as there is a reader. If the queue is
     /// suspended already, the first change says that it was suspended now.
-    package func beginRecordingSuspensions() { subscription.hub.recordSuspensions(for: subscription.id) }
+    package func beginRecordingSuspensions() { subscription.broadcaster.recordSuspensions(for: subscription.id) }
 
     /// Returns the changes that were recorded since the last call.
-    package func takeSuspensions() -> [SuspensionChange] { subscription.hub.takeSuspensions(for: subscription.id) }
+    package func takeSuspensions() -> [SuspensionChange] {
+        subscription.broadcaster.takeSuspensions(for: subscription.id)
+    }
 }
 
 extension EventBroadcaster {

@@ -11,42 +11,42 @@ enum ExclusionManager {
         var machine = ExclusionStateMachine<AnyOperation>()
         /// The operations that have ended after their worker decided to request exclusions and before it did. The
         /// request finds them here.
-        var ended: Set<ObjectIdentifier> = []
+        var endedBeforeRequest: Set<ObjectIdentifier> = []
         /// The operations whose worker was told that the request is impossible, and then found that they had ended. The
         /// thread that ends such an operation finds it here.
-        var askedInVain: Set<ObjectIdentifier> = []
+        var impossibleRequests: Set<ObjectIdentifier> = []
 
         /// Grants exclusions that nobody holds or waits for, so that the operation's ancestors do not matter. Returns
         /// false if they were not granted and the caller has to call ``place(_:for:inside:isFurtherAttempt:)``.
         mutating func grantIfFree(_ exclusions: ExclusionSet, to operation: AnyOperation) -> Bool {
-            guard ended.isEmpty, exclusions.allSatisfy({ machine.isFree($0.name) }) else { return false }
+            guard endedBeforeRequest.isEmpty, exclusions.allSatisfy({ machine.isFree($0.name) }) else { return false }
             return machine.request(operation, exclusions, inside: []) == .granted
         }
 
         mutating func place(
             _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation],
             isFurtherAttempt: Bool
-        ) -> Placed {
-            if !ended.isEmpty, ended.remove(ObjectIdentifier(operation)) != nil { return Placed(answer: .withdrawn) }
+        ) -> Placement {
+            if !endedBeforeRequest.isEmpty, endedBeforeRequest.remove(ObjectIdentifier(operation)) != nil { return Placement(result: .withdrawn) }
             let conflict = machine.conflictingLimit(for: exclusions).map { conflict in
                 Misuse.Kind.conflictingLimits(
                     name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
             }
             switch machine.request(operation, exclusions, inside: scope, isFurtherAttempt: isFurtherAttempt) {
             case .granted:
-                return Placed(answer: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
+                return Placement(result: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
             case .waiting:
                 // The operation's own ancestors would leave it no room even if all other holders were gone.
                 if let conflict, !scope.isEmpty,
                     !machine.fits(operation, beside: Set(scope.map { ObjectIdentifier($0) }))
                 {
                     _ = machine.release(operation)
-                    return Placed(answer: .impossible(conflict))
+                    return Placement(result: .impossible(conflict))
                 }
                 let mayDeadlock = ExclusionManager.mayDeadlock
                 let isObserved = operation.isObserved
-                return Placed(
-                    answer: .waiting, conflict: conflict, mayDeadlock: mayDeadlock,
+                return Placement(
+                    result: .waiting, conflict: conflict, mayDeadlock: mayDeadlock,
                     obstacle: isObserved ? machine.obstacle(for: operation) : nil,
                     operation: mayDeadlock || conflict != nil || isObserved ? operation : nil)
             }
@@ -64,7 +64,7 @@ enum ExclusionManager {
 
     // MARK: Requesting
 
-    enum Answer {
+    enum RequestResult {
         case granted
         case waiting
         /// The operation has ended.
@@ -74,40 +74,40 @@ enum ExclusionManager {
         case impossible(Misuse.Kind)
     }
 
-    /// Requests the exclusions of a run for an operation that a worker has taken up. If the answer is
-    /// ``Answer/waiting``, the caller must not use the operation any more.
+    /// Requests the exclusions of a run for an operation that a worker has taken up. If the result is
+    /// ``RequestResult/waiting``, the caller must not use the operation any more.
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
-    ) -> Answer {
-        let (placed, request) = operation._withUnsafeGuaranteedRef { operation in
+    ) -> RequestResult {
+        let (placement, request) = operation._withUnsafeGuaranteedRef { operation in
             // The number cannot change meanwhile, because only this worker requests exclusions for the operation.
             let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
             return (place(exclusions, for: operation, inside: holder), request)
         }
-        if let (name, holder) = placed.obstacle, let operation = placed.operation, let request {
-            operation.tellExcluded(by: holder.reference, from: name, in: request)
+        if let (name, holder) = placement.obstacle, let operation = placement.operation, let request {
+            operation.publishExcluded(by: holder.reference, from: name, in: request)
         }
-        if placed.mayDeadlock, let origin = placed.operation { Deadlocks.break(through: origin) }
-        return placed.answer
+        if placement.mayDeadlock, let origin = placement.operation { Deadlocks.break(through: origin) }
+        return placement.result
     }
 
     /// Returns when the exclusions are held, or with an error when they can never be granted. Also returns when the
-    /// operation has been cancelled. The caller calls ``giveBack(by:)`` afterwards in any case.
+    /// operation has been cancelled. The caller calls ``release(by:)`` afterwards in any case.
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
-        let holder = operation.withLife { $0.optionalState?.nameHolder }
+        let holder = operation.withLife { $0.optionalState?.exclusionHolder }
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
                 operation.withLife { $0.optionalState?.preconditions.evaluationWaits(continuation) }
-                let placed = place(exclusions, for: operation, inside: holder)
-                switch placed.answer {
+                let placement = place(exclusions, for: operation, inside: holder)
+                switch placement.result {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 case .waiting:
                     // A cancel may have come before there was a claim to withdraw. A later cancel finds the claim.
                     if operation.isCancelled {
                         operation.wakeEvaluation(withdrawing: true)
-                    } else if placed.mayDeadlock {
+                    } else if placement.mayDeadlock {
                         Deadlocks.break(through: operation)
                     }
                 case .impossible(let misuse):
@@ -121,8 +121,8 @@ enum ExclusionManager {
         return error
     }
 
-    private struct Placed {
-        var answer: Answer
+    private struct Placement {
+        var result: RequestResult
         /// The conflict with another operation that has a different limit for the same name.
         var conflict: Misuse.Kind?
         var mayDeadlock = false
@@ -135,21 +135,21 @@ enum ExclusionManager {
 
     private static func place(
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
-    ) -> Placed {
+    ) -> Placement {
         let exclusions = operation.core?.resolve(exclusions) ?? exclusions
         // This comes first, because it takes constant time however deep the operation is nested.
         if holder != nil, state.withLock({ $0.grantIfFree(exclusions, to: operation) }) {
-            return Placed(answer: .granted)
+            return Placement(result: .granted)
         }
-        let scope = holder?.holdersAround ?? []
-        let isFurtherAttempt = operation.comesFirstInLines
-        let placed = state.withLock {
+        let scope = holder?.enclosingHolders ?? []
+        let isFurtherAttempt = operation.comesFirstInQueues
+        let placement = state.withLock {
             $0.place(exclusions, for: operation, inside: scope, isFurtherAttempt: isFurtherAttempt)
         }
-        if let conflict = placed.conflict, let operation = placed.operation {
+        if let conflict = placement.conflict, let operation = placement.operation {
             operation.report(Misuse(conflict, operation: operation.reference))
         }
-        return placed
+        return placement
     }
 
     // MARK: Inspection
@@ -207,26 +207,26 @@ enum ExclusionManager {
 
     /// A copy of the state machine, which the caller may change, or nil if it has more claims than `limit`. The next
     /// change of the original copies it under the lock, so use this method rarely.
-    static func books(upTo limit: Int) -> ExclusionStateMachine<AnyOperation>? {
+    static func snapshot(maxClaims limit: Int) -> ExclusionStateMachine<AnyOperation>? {
         state.withLock { $0.machine.count <= limit ? $0.machine : nil }
     }
 
     /// Takes the operation out of its wait queues, so that it waits only for holders and delays no claim behind it.
     /// Returns false if it was in no wait queue.
-    static func leaveLine(_ operation: AnyOperation) -> Bool {
-        let (wasInLine, granted) = state.withLock { state -> (Bool, [AnyOperation]) in
-            guard state.machine.standing(of: operation) == .waiting(inLine: true) else { return (false, []) }
-            return (true, state.machine.leaveLine(operation))
+    static func leaveQueues(_ operation: AnyOperation) -> Bool {
+        let (wasQueued, granted) = state.withLock { state -> (Bool, [AnyOperation]) in
+            guard state.machine.standing(of: operation) == .waiting(isQueued: true) else { return (false, []) }
+            return (true, state.machine.leaveQueues(operation))
         }
-        handOut(granted)
-        return wasInLine
+        notifyGranted(granted)
+        return wasQueued
     }
 
     /// Called by the worker whose request is impossible, if it finds that the operation has ended in between.
     static func endedInBetween(_ operation: AnyOperation) {
         state.withLock { state in
-            if state.ended.remove(ObjectIdentifier(operation)) == nil {
-                state.askedInVain.insert(ObjectIdentifier(operation))
+            if state.endedBeforeRequest.remove(ObjectIdentifier(operation)) == nil {
+                state.impossibleRequests.insert(ObjectIdentifier(operation))
             }
         }
     }
@@ -234,21 +234,21 @@ enum ExclusionManager {
     // MARK: Releasing
 
     /// Releases what an evaluation holds or waits for, or what an operation holds that may not start now.
-    static func giveBack(by operation: AnyOperation) { handOut(reclaim(from: operation)) }
+    static func release(by operation: AnyOperation) { notifyGranted(releaseReturningGranted(by: operation)) }
 
     /// Releases what an operation holds, or withdraws what it waits for, because the operation has ended.
-    static func giveBack(atEndOf operation: AnyOperation) { handOut(reclaim(atEndOf: operation)) }
+    static func release(atEndOf operation: AnyOperation) { notifyGranted(releaseReturningGranted(atEndOf: operation)) }
 
-    /// Does the same as ``giveBack(by:)``, but returns the operations whose claims were granted, for the caller to pass
-    /// to ``handOut(_:)``.
-    static func reclaim(from operation: AnyOperation) -> [AnyOperation] {
+    /// Does the same as ``release(by:)``, but returns the operations whose claims were granted, for the caller to pass
+    /// to ``notifyGranted(_:)``.
+    static func releaseReturningGranted(by operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         return state.withLock { $0.machine.release(operation).granted }
     }
 
-    /// Does the same as ``giveBack(atEndOf:)``, but returns the operations whose claims were granted, for the caller to
-    /// pass to ``handOut(_:)``.
-    static func reclaim(atEndOf operation: AnyOperation) -> [AnyOperation] {
+    /// Does the same as ``release(atEndOf:)``, but returns the operations whose claims were granted, for the caller to
+    /// pass to ``notifyGranted(_:)``.
+    static func releaseReturningGranted(atEndOf operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         let (wasWaiting, granted) = state.withLock { state in
             let released = state.machine.release(operation)
@@ -257,8 +257,8 @@ enum ExclusionManager {
             case .waiting: return (true, released.granted)
             // A worker is about to request the exclusions, or its request was impossible and it has found the end.
             case .none:
-                if state.askedInVain.remove(ObjectIdentifier(operation)) == nil {
-                    state.ended.insert(ObjectIdentifier(operation))
+                if state.impossibleRequests.remove(ObjectIdentifier(operation)) == nil {
+                    state.endedBeforeRequest.insert(ObjectIdentifier(operation))
                 }
                 return (false, [])
             }
@@ -275,25 +275,25 @@ enum ExclusionManager {
     /// Counts a body or an evaluation that holds exclusions, at its first wait. Called in the locked step that records
     /// the wait, so it precedes the search from the wait and the decrement in ``endHolding(_:)``. The count is never
     /// too small.
-    static func holderWaits() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
+    static func noteHolderWait() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
 
     /// Tells operations that their claims were granted. The operations are not retained meanwhile: once one is listed,
     /// it may run, and its queue may become idle.
     ///
     /// This is a loop, because an operation whose queue is suspended releases its exclusions at once, to the next
     /// claim, whose queue may be suspended as well.
-    static func handOut(_ granted: consuming [AnyOperation]) {
+    static func notifyGranted(_ granted: consuming [AnyOperation]) {
         if granted.isEmpty { return }
-        var news = granted.map(News.init)
+        var notifications = granted.map(GrantNotification.init)
         granted = []
-        while !news.isEmpty {
-            var next: [News] = []
-            for one in news { next += one.tell().map(News.init) }
-            news = next
+        while !notifications.isEmpty {
+            var next: [GrantNotification] = []
+            for notification in notifications { next += notification.deliver().map(GrantNotification.init) }
+            notifications = next
         }
     }
 
-    private enum News {
+    private enum GrantNotification {
         /// Carries the queue's reference to the operation.
         case run(Unmanaged<AnyOperation>, QueueCore)
         case evaluate(UnsafeContinuation<OperationError?, Never>)
@@ -302,7 +302,7 @@ enum ExclusionManager {
 
         init(_ operation: AnyOperation) {
             self = operation.withLife { life in
-                switch life.namesAreGranted() {
+                switch life.grantExclusions() {
                 case .toRun:
                     life.note(.granted)
                     return .run(.passUnretained(operation), operation.core!)
@@ -315,11 +315,11 @@ enum ExclusionManager {
         }
 
         /// Returns the operations whose claims were granted because of this.
-        func tell() -> [AnyOperation] {
+        func deliver() -> [AnyOperation] {
             switch self {
             case .run(let operation, let core):
-                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
-                return core.listAgain(withNames: operation)
+                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
+                return core.listAgain(withExclusions: operation)
             case .evaluate(let continuation): continuation.resume(returning: nil)
             case .release(let operation): operation.release()
             case .nothing: break
@@ -335,22 +335,22 @@ extension AnyOperation {
     private static let attemptsThatComeFirst: ClosedRange<Int32> = 1...16
 
     /// True if the exclusions are for a further attempt that comes before first attempts.
-    fileprivate final var comesFirstInLines: Bool {
+    fileprivate final var comesFirstInQueues: Bool {
         withLife { Self.attemptsThatComeFirst.contains($0.optionalState?.timing?.attempt ?? 0) }
     }
 
     /// This holder and the holders of exclusions inside which it runs, the nearest first.
-    fileprivate final var holdersAround: [AnyOperation] {
+    fileprivate final var enclosingHolders: [AnyOperation] {
         var all = [self]
-        while let next = all[all.count - 1].withLife({ $0.optionalState?.nameHolder }) { all.append(next) }
+        while let next = all[all.count - 1].withLife({ $0.optionalState?.exclusionHolder }) { all.append(next) }
         return all
     }
 
     /// The nearest operation with exclusions inside which the children of this operation run.
-    final var nameScope: AnyOperation? {
+    final var exclusionHolderForChildren: AnyOperation? {
         withLife { life in
             guard let optionalState = life.optionalState else { return nil }
-            return optionalState.preconditions.standing == .held ? self : optionalState.nameHolder
+            return optionalState.preconditions.standing == .held ? self : optionalState.exclusionHolder
         }
     }
 
@@ -359,7 +359,7 @@ extension AnyOperation {
     fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         // The claim is withdrawn before the continuation is taken. Otherwise a search could find a claim that nobody
         // waits for, and could not end it.
-        if withdrawing { ExclusionManager.giveBack(by: self) }
+        if withdrawing { ExclusionManager.release(by: self) }
         let continuation = withLife { $0.optionalState?.preconditions.takeWaitingEvaluation() }
         guard let continuation else { return }
         TSanAnnotations.willResume(self)

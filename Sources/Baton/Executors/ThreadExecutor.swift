@@ -20,7 +20,7 @@
 /// - **Release.** Queues and unfinished tasks on the executor retain it. When the last reference is gone, its threads
 ///   end. Nothing waits for their end, so the executor may be released anywhere, even on one of its threads.
 public final class ThreadExecutor: TaskExecutor {
-    private let crew = Crew()
+    private let threadPool = ThreadPool()
     private let hasThreads: Bool
 
     /// Makes an executor and starts its threads.
@@ -33,7 +33,7 @@ public final class ThreadExecutor: TaskExecutor {
     ///   - threads: The number of threads, at least 1. A smaller number is ``Misuse``, which is reported on standard
     ///     error, and gives 1 thread.
     public convenience init(name: String? = nil, threads: Int) {
-        self.init(name: name, threads: threads, onMisuse: Misuse.complain, start: PosixThread.start)
+        self.init(name: name, threads: threads, onMisuse: Misuse.writeToStandardError, start: PosixThread.start)
     }
 
     /// Makes an executor.
@@ -41,24 +41,24 @@ public final class ThreadExecutor: TaskExecutor {
     /// - Parameter start: Starts a thread with a name that runs the closure. Returns false if the system provides no
     ///   more threads.
     init(
-        name: String? = nil, threads: Int, onMisuse: (Misuse) -> Void = Misuse.complain,
+        name: String? = nil, threads: Int, onMisuse: (Misuse) -> Void = Misuse.writeToStandardError,
         start: (String?, @escaping @Sendable () -> Void) -> Bool
     ) {
         var count = 0
-        // The threads retain the crew but not the executor, so that an idle executor can be released.
-        while count < max(threads, 1), start(name, { [crew] in crew.work() }) { count += 1 }
+        // The threads retain the thread pool but not the executor, so that an idle executor can be released.
+        while count < max(threads, 1), start(name, { [threadPool] in threadPool.work() }) { count += 1 }
         hasThreads = count > 0
         if threads < 1 { onMisuse(Misuse(.invalidThreadCount(threads))) }
     }
 
-    deinit { crew.close() }
+    deinit { threadPool.close() }
 
     /// Enqueues a job. Swift calls this method when a task on this executor can run.
     ///
     /// - Parameter job: The part of the task to run up to its next suspension.
     public func enqueue(_ job: consuming ExecutorJob) {
         if hasThreads {
-            crew.append(Crew.Job(job, on: self))
+            threadPool.append(ThreadPool.Job(job, on: self))
         } else {
             globalConcurrentExecutor.enqueue(UnownedJob(job))
         }
@@ -67,8 +67,8 @@ public final class ThreadExecutor: TaskExecutor {
 
 // MARK: - Threads
 
-/// The threads and the state that they share. Each thread retains the crew, so the last one frees it.
-private final class Crew: Sendable {
+/// The threads and the state that they share. Each thread retains the thread pool, so the last one frees it.
+private final class ThreadPool: Sendable {
     /// A job that retains its executor until it has run. The job runs with a reference to the executor, but its task
     /// releases the executor when it finishes, and the jobs that Swift enqueues for actors never retain it.
     struct Job {
@@ -91,7 +91,7 @@ private final class Crew: Sendable {
     private let queue = Monitor(JobQueue<Job>())
 
     /// Appends a job. The job may have run before this method returns, and the last reference to the executor and the
-    /// crew may be gone with it. So the caller need not retain them.
+    /// thread pool may be gone with it. So the caller need not retain them.
     func append(_ job: Job) { queue.change { $0.append(job) ? .one : .nobody } }
 
     func close() {

@@ -125,8 +125,8 @@ final class ChildGroup: Sendable {
     ) {
         prepare(children, after: last)
         let addedBefore = watch(children, from: first)
-        AnyOperation.raise(children, to: parent.level)
-        core.addWithUpstream(children, from: .child(of: parent, inside: parent.nameScope))
+        AnyOperation.raise(children, to: parent.currentPriority)
+        core.addWithUpstream(children, from: .child(of: parent, inside: parent.exclusionHolderForChildren))
         for child in addedBefore { refuseEndlessWait(for: child) }
     }
 
@@ -135,10 +135,10 @@ final class ChildGroup: Sendable {
         var seen: Set<ObjectIdentifier> = []
         // A child that is given twice keeps its first place.
         for child in children where seen.insert(ObjectIdentifier(child)).inserted {
-            if let width { child.holdNames([width]) }
+            if let width { child.holdExclusions([width]) }
             guard let order else { continue }
             // A child that was cancelled meanwhile has ended and needs no dependency.
-            if let last { child.connectUnlessDecided(to: last, on: order) }
+            if let last { child.addDependencyUnlessFinishing(last, on: order) }
             last = child
         }
     }
@@ -197,7 +197,7 @@ final class ChildGroup: Sendable {
         // A child on the cycle that ended the parent fails because of that cycle, and not because its parent has ended.
         let ends = children.map { $0.endsOnBrokenCycleOfGroup() }
         cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
-        for end in ends.joined() { end.settle() }
+        for end in ends.joined() { end.complete() }
         withExtendedLifetime(last) {}
     }
 
@@ -213,7 +213,7 @@ extension AnyOperation {
             let optionalState = life.madeOptionalState()
             optionalState.openWaits += 1
             if !optionalState.childGroups.contains(where: { $0 === group }) { optionalState.childGroups.append(group) }
-            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
+            if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
             return (optionalState.openWaits == 1, life.isCancelled)
         }
     }
@@ -221,7 +221,7 @@ extension AnyOperation {
     /// Removes the open wait that ``beginGroupWait(for:)`` has registered. The operation goes on without a permit.
     final func endGroupWait(for group: ChildGroup) {
         withLife { life in
-            life.optionalState?.openWaits -= 1
+            life.optionalState?.endOpenWait()
             life.optionalState?.childGroups.removeAll { $0 === group }
         }
     }

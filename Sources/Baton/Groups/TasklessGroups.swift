@@ -28,15 +28,15 @@ extension QueueCore {
 extension Lifecycle {
     /// Returns true if the group was cancelled before.
     fileprivate mutating func leavesWorker() -> Bool {
-        moves(to: nil)
+        setWorker(nil)
         optionalState?.openWaits += 1
-        if optionalState?.preconditions.noteWait() == true { ExclusionManager.holderWaits() }
+        if optionalState?.preconditions.noteWait() == true { ExclusionManager.noteHolderWait() }
         return isCancelled
     }
 
     fileprivate mutating func returns(to worker: Worker) {
-        moves(to: worker)
-        optionalState?.openWaits -= 1
+        setWorker(worker)
+        optionalState?.endOpenWait()
     }
 }
 
@@ -62,7 +62,7 @@ extension AnyOperation {
             finishOffWorker(core) { queued.release() }
             return nil
         }
-        return settledOffWorker(ending, core) { queued.release() }
+        return completeOffWorker(ending, core) { queued.release() }
     }
 
     /// Stores the outcome of the group, whose children have ended.

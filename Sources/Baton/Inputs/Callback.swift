@@ -82,7 +82,7 @@ extension AsyncOperation {
         _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        callback(nil, body).made(by: .callback, file, line)
+        callback(nil, body).recordOrigin(step: .callback, file, line)
     }
 
     /// Makes an operation with a name from a closure that starts some work and has `finish` called when it is done.

@@ -99,6 +99,10 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     private func report() {
         let misuse = Misuse(.finishedTwice, operation: operation)
-        if let core = QueueDirectory.find(queueNumber) { core.report(misuse) } else { Misuse.complain(misuse) }
+        if let core = QueueDirectory.find(queueNumber) {
+            core.report(misuse)
+        } else {
+            Misuse.writeToStandardError(misuse)
+        }
     }
 }

@@ -17,7 +17,7 @@ extension AsyncOperation {
     public static func collect<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        collect(nil, operations).made(by: .collect, file, line)
+        collect(nil, operations).recordOrigin(step: .collect, file, line)
     }
 
     /// Makes an operation with a name whose output is the array of the outputs of all `operations`.
@@ -46,7 +46,7 @@ extension AsyncOperation {
     public static func collectResults<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
-        collectResults(nil, operations).made(by: .collect, file, line)
+        collectResults(nil, operations).recordOrigin(step: .collect, file, line)
     }
 
     /// Makes an operation with a name whose output is the array of the outcomes of all `operations`.
@@ -63,7 +63,7 @@ extension AsyncOperation {
         _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>
     ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
         let operations = Array(operations)
-        return AsyncOperation(name, procedure: nil, inputs: operations, needed: false) { execution in
+        return AsyncOperation(name, procedure: nil, inputs: operations, requiresInputOutputs: false) { execution in
             execution.succeed(with: operations.map(\.finishedResult))
         }
     }
@@ -83,7 +83,7 @@ extension AsyncOperation {
         _ isIncluded: @escaping @Sendable (Element) throws -> Bool,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        filter(nil, operations, isIncluded).made(by: .collect, file, line)
+        filter(nil, operations, isIncluded).recordOrigin(step: .collect, file, line)
     }
 
     /// Makes an operation with a name whose output is the array of those outputs of `operations` that satisfy a
@@ -122,7 +122,7 @@ extension AsyncOperation {
         _ next: @escaping @Sendable (Output, Element) throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        reduce(nil, operations, initial, next).made(by: .collect, file, line)
+        reduce(nil, operations, initial, next).recordOrigin(step: .collect, file, line)
     }
 
     /// Makes an operation with a name that combines the outputs of `operations` in their order, beginning with
@@ -150,7 +150,7 @@ extension AsyncOperation {
         _ body: @escaping @Sendable ([Element]) throws -> Output
     ) -> AsyncOperation<Output> {
         AsyncOperation(name, procedure: nil, inputs: operations) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(with: try body(operations.map(\.storedOutput)))
             } catch { execution.bodyThrew(error) }

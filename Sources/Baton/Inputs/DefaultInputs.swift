@@ -30,7 +30,7 @@ extension AsyncOperation {
     public convenience init<P: InputProcedure>(
         _ name: String?, _ procedure: P, input: AsyncOperation<P.Input>, default: P.Input
     ) where P.Output == Output {
-        self.init(name, procedure: P.self, inputs: [input], needed: false) { execution in
+        self.init(name, procedure: P.self, inputs: [input], requiresInputOutputs: false) { execution in
             do {
                 let value = input.hasFailed ? `default` : input.storedOutput
                 execution.succeed(with: try await procedure.execute(value, in: OperationContext(execution)))
@@ -70,7 +70,7 @@ extension AsyncOperation {
         _ name: String?, _ input: AsyncOperation<Input>, default: Input,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [input], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [input], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(with: try await body(input.hasFailed ? `default` : input.storedOutput))
             } catch { execution.bodyThrew(error) }

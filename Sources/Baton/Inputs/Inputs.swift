@@ -58,7 +58,7 @@ extension AsyncOperation {
     public convenience init<P: InputProcedure>(_ name: String?, _ procedure: P, input: AsyncOperation<P.Input>)
     where P.Output == Output {
         self.init(name, procedure: P.self, input: input) { execution in
-            guard let source = execution.source(0, P.Input.self) else { return }
+            guard let source = execution.checkedInput(at: 0, as: P.Input.self) else { return }
             do {
                 let output = try await procedure.execute(source.storedOutput, in: OperationContext(execution))
                 execution.succeed(with: output)
@@ -83,7 +83,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, input, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency.
@@ -102,7 +102,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
         self.init(name, procedure: nil, input: input) { execution in
-            guard let source = execution.source(0, Input.self) else { return }
+            guard let source = execution.checkedInput(at: 0, as: Input.self) else { return }
             do { execution.succeed(with: try await body(source.storedOutput)) } catch { execution.bodyThrew(error) }
         }
     }
@@ -124,7 +124,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, input, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes its context and the output of `input`.
@@ -143,7 +143,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
     ) {
         self.init(name, procedure: nil, input: input) { execution in
-            guard let source = execution.source(0, Input.self) else { return }
+            guard let source = execution.checkedInput(at: 0, as: Input.self) else { return }
             do {
                 execution.succeed(with: try await body(source.storedOutput, OperationContext(execution)))
             } catch { execution.bodyThrew(error) }
@@ -155,10 +155,10 @@ extension AnyOperation {
     /// Returns the input at `place`, which has finished. If the input has no output, this stores the failure of this
     /// operation and returns nil.
     @usableFromInline
-    final func source<Input>(_ place: Int, _: Input.Type) -> AsyncOperation<Input>? {
+    final func checkedInput<Input>(at place: Int, as _: Input.Type) -> AsyncOperation<Input>? {
         let input = edges[place]
         if let failure = input.failure {
-            bodyWasSkipped(passedOn(failure, by: input))
+            failWithoutRunning(with: dependencyFailure(failure, of: input))
             return nil
         }
         return unsafeDowncast(input, to: AsyncOperation<Input>.self)
@@ -166,20 +166,20 @@ extension AnyOperation {
 
     /// Returns whether every input, all of which have finished, has an output. If one has none, this stores the failure
     /// of this operation.
-    final func inputsAreThere() -> Bool {
+    final func checkInputs() -> Bool {
         for input in inputs {
             if let failure = input.failure {
-                bodyWasSkipped(passedOn(failure, by: input))
+                failWithoutRunning(with: dependencyFailure(failure, of: input))
                 return false
             }
         }
         return true
     }
 
-    private final func passedOn(_ failure: OperationError, by input: AnyOperation) -> OperationError {
+    private final func dependencyFailure(_ failure: OperationError, of input: AnyOperation) -> OperationError {
         var via = input.reference
-        via.isRetriedInVain = withLife { $0.timing?.retries ?? false }
-        return failure.passedOn(by: via)
+        via.readerRetriesOnlyItself = withLife { $0.timing?.retries ?? false }
+        return failure.asDependencyFailure(via: via)
     }
 
     /// True if no missing input keeps the body from running. Read it only when the operation is ready.
@@ -187,18 +187,18 @@ extension AnyOperation {
 
     /// Returns whether no missing input keeps the body from running. The caller holds the operation's lock.
     final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
-        !needsInputs || life.inputCount == 0 || !edges.all.prefix(life.inputCount).contains { $0.hasFailed }
+        !requiresInputOutputs || life.inputCount == 0 || !edges.first(life.inputCount).contains { $0.hasFailed }
     }
 
-    /// The operations that hand over their outputs. Read it only while the operation is unfinished, because the finish
-    /// drops the edges.
-    final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(withLife { $0.inputCount }) }
+    /// The operations that hand over their outputs; empty if this operation has finished, because the finish drops the
+    /// edges.
+    final var inputs: [AnyOperation] { withLife { $0.phase == .finished ? [] : edges.first($0.inputCount) } }
 }
 
 extension OperationError {
     /// Returns the error of an operation that needs the output of an operation with this error. It is not nested,
     /// however many operations it passes through.
-    func passedOn(by via: OperationReference) -> OperationError {
+    func asDependencyFailure(via: OperationReference) -> OperationError {
         if case .dependencyFailed(let source, _, let cause) = self {
             return .dependencyFailed(source: source, via: via, cause: cause)
         }

@@ -21,7 +21,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: input, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcome of `input`, which becomes a dependency.
@@ -38,7 +38,7 @@ extension AsyncOperation {
         _ name: String?, resultOf input: AsyncOperation<Input>,
         _ body: nonisolated(nonsending) @escaping @Sendable (Result<Input, OperationError>) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [input], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [input], requiresInputOutputs: false) { execution in
             do { execution.succeed(with: try await body(input.finishedResult)) } catch { execution.bodyThrew(error) }
         }
     }
@@ -61,7 +61,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: input, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes its context and the outcome of `input`.
@@ -81,7 +81,7 @@ extension AsyncOperation {
                 Result<Input, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [input], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [input], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(with: try await body(input.finishedResult, OperationContext(execution)))
             } catch { execution.bodyThrew(error) }
@@ -109,7 +109,7 @@ extension AsyncOperation {
     public convenience init<P: InputProcedure, Input>(
         _ name: String?, _ procedure: P, resultOf input: AsyncOperation<Input>
     ) where P.Input == Result<Input, OperationError>, P.Output == Output {
-        self.init(name, procedure: P.self, inputs: [input], needed: false) { execution in
+        self.init(name, procedure: P.self, inputs: [input], requiresInputOutputs: false) { execution in
             do {
                 let output = try await procedure.execute(input.finishedResult, in: OperationContext(execution))
                 execution.succeed(with: output)

@@ -29,7 +29,7 @@ extension AsyncOperation {
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
     ) where P.Input == (First, Second), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (first.storedOutput, second.storedOutput)
                 execution.succeed(with: try await procedure.execute(input, in: OperationContext(execution)))
@@ -66,7 +66,7 @@ extension AsyncOperation {
         _ third: AsyncOperation<Third>
     ) where P.Input == (First, Second, Third), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (first.storedOutput, second.storedOutput, third.storedOutput)
                 execution.succeed(with: try await procedure.execute(input, in: OperationContext(execution)))
@@ -103,7 +103,7 @@ extension AsyncOperation {
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>
     ) where P.Input == (First, Second, Third, Fourth), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third, fourth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (first.storedOutput, second.storedOutput, third.storedOutput, fourth.storedOutput)
                 execution.succeed(with: try await procedure.execute(input, in: OperationContext(execution)))
@@ -140,7 +140,7 @@ extension AsyncOperation {
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>
     ) where P.Input == (First, Second, Third, Fourth, Fifth), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third, fourth, fifth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (
                     first.storedOutput, second.storedOutput, third.storedOutput, fourth.storedOutput, fifth.storedOutput
@@ -181,7 +181,7 @@ extension AsyncOperation {
         _ sixth: AsyncOperation<Sixth>
     ) where P.Input == (First, Second, Third, Fourth, Fifth, Sixth), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third, fourth, fifth, sixth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (
                     first.storedOutput, second.storedOutput, third.storedOutput, fourth.storedOutput,
@@ -223,7 +223,7 @@ extension AsyncOperation {
         _ sixth: AsyncOperation<Sixth>, _ seventh: AsyncOperation<Seventh>
     ) where P.Input == (First, Second, Third, Fourth, Fifth, Sixth, Seventh), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third, fourth, fifth, sixth, seventh]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (
                     first.storedOutput, second.storedOutput, third.storedOutput, fourth.storedOutput,
@@ -266,7 +266,7 @@ extension AsyncOperation {
     ) where P.Input == (First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth), P.Output == Output {
         self.init(name, procedure: P.self, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth]) {
             execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 let input = (
                     first.storedOutput, second.storedOutput, third.storedOutput, fourth.storedOutput,
@@ -291,7 +291,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of two operations.
@@ -309,7 +309,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(with: try await body(first.storedOutput, second.storedOutput))
             } catch { execution.bodyThrew(error) }
@@ -330,7 +330,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of two operations, and its own context.
@@ -348,7 +348,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(first.storedOutput, second.storedOutput, OperationContext(execution)))
@@ -370,7 +370,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of three operations.
@@ -389,7 +389,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(with: try await body(first.storedOutput, second.storedOutput, third.storedOutput))
             } catch { execution.bodyThrew(error) }
@@ -411,7 +411,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of three operations, and its own context.
@@ -431,7 +431,7 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, OperationContext) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -455,7 +455,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of four operations.
@@ -474,7 +474,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -500,7 +500,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of four operations, and its own context.
@@ -521,7 +521,7 @@ extension AsyncOperation {
             Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -547,7 +547,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of five operations.
@@ -566,7 +566,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -593,7 +593,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of five operations, and its own context.
@@ -614,7 +614,7 @@ extension AsyncOperation {
             async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -643,7 +643,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of six operations.
@@ -667,7 +667,7 @@ extension AsyncOperation {
             Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -696,7 +696,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of six operations, and its own context.
@@ -720,7 +720,7 @@ extension AsyncOperation {
             async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -751,7 +751,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of seven operations.
@@ -776,7 +776,7 @@ extension AsyncOperation {
             async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -808,7 +808,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of seven operations, and its own context.
@@ -834,7 +834,7 @@ extension AsyncOperation {
             ) async throws -> Output
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh]) { execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -865,7 +865,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, eighth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of eight operations.
@@ -891,7 +891,7 @@ extension AsyncOperation {
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth]) {
             execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(
@@ -923,7 +923,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, eighth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of eight operations, and its own context.
@@ -950,7 +950,7 @@ extension AsyncOperation {
     ) {
         self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth]) {
             execution in
-            guard execution.inputsAreThere() else { return }
+            guard execution.checkInputs() else { return }
             do {
                 execution.succeed(
                     with: try await body(

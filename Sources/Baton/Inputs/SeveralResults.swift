@@ -17,7 +17,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of two operations.
@@ -35,7 +35,7 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (Result<First, OperationError>, Result<Second, OperationError>)
             async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(with: try await body(first.finishedResult, second.finishedResult))
             } catch { execution.bodyThrew(error) }
@@ -58,7 +58,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of two operations, and its own context.
@@ -77,7 +77,7 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(
                     with: try await body(first.finishedResult, second.finishedResult, OperationContext(execution)))
@@ -101,7 +101,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of three operations.
@@ -121,7 +121,7 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(
                     with: try await body(first.finishedResult, second.finishedResult, third.finishedResult))
@@ -146,7 +146,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of three operations, and its own context.
@@ -167,7 +167,7 @@ extension AsyncOperation {
                 OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third], requiresInputOutputs: false) { execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -194,7 +194,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of four operations.
@@ -215,7 +215,8 @@ extension AsyncOperation {
                 Result<Fourth, OperationError>
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth], requiresInputOutputs: false) {
+            execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -242,7 +243,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of four operations, and its own context.
@@ -263,7 +264,8 @@ extension AsyncOperation {
                 Result<Fourth, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth], requiresInputOutputs: false) {
+            execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -291,7 +293,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of five operations.
@@ -312,7 +314,8 @@ extension AsyncOperation {
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], requiresInputOutputs: false) {
+            execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -340,7 +343,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of five operations, and its own context.
@@ -361,7 +364,8 @@ extension AsyncOperation {
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], needed: false) { execution in
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], requiresInputOutputs: false) {
+            execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -391,7 +395,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of six operations.
@@ -415,8 +419,9 @@ extension AsyncOperation {
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], needed: false) {
-            execution in
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], requiresInputOutputs: false
+        ) { execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -447,7 +452,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of six operations, and its own context.
@@ -472,8 +477,9 @@ extension AsyncOperation {
                 OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], needed: false) {
-            execution in
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], requiresInputOutputs: false
+        ) { execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -506,7 +512,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of seven operations.
@@ -532,8 +538,10 @@ extension AsyncOperation {
                 Result<Seventh, OperationError>
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh], needed: false) {
-            execution in
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh],
+            requiresInputOutputs: false
+        ) { execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -566,7 +574,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of seven operations, and its own context.
@@ -592,8 +600,10 @@ extension AsyncOperation {
                 Result<Seventh, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh], needed: false) {
-            execution in
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh],
+            requiresInputOutputs: false
+        ) { execution in
             do {
                 execution.succeed(
                     with: try await body(
@@ -627,7 +637,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of eight operations.
@@ -654,7 +664,8 @@ extension AsyncOperation {
             ) async throws -> Output
     ) {
         self.init(
-            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth], needed: false
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth],
+            requiresInputOutputs: false
         ) { execution in
             do {
                 execution.succeed(
@@ -688,7 +699,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of eight operations, and its own context.
@@ -715,7 +726,8 @@ extension AsyncOperation {
             ) async throws -> Output
     ) {
         self.init(
-            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth], needed: false
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth],
+            requiresInputOutputs: false
         ) { execution in
             do {
                 execution.succeed(

@@ -40,7 +40,7 @@ extension AsyncOperation {
         _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Next> {
-        AsyncOperation<Next>(nil, self, body).made(by: .then, file, line)
+        AsyncOperation<Next>(nil, self, body).recordOrigin(step: .then, file, line)
     }
 
     /// Makes an operation with a name that calls `body` with the output of this one.

@@ -13,7 +13,7 @@ extension AsyncOperation {
     public final func map<New: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> New, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<New> {
-        AsyncOperation<New>(nil, self) { output in try transform(output) }.made(by: .map, file, line)
+        AsyncOperation<New>(nil, self) { output in try transform(output) }.recordOrigin(step: .map, file, line)
     }
 
     /// Makes an operation that makes another one from this one's output, runs that as its child, and has its output.
@@ -29,7 +29,7 @@ extension AsyncOperation {
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<New> {
         AsyncOperation<New>(nil, self) { output, context in try await context.run(try await transform(output)) }
-            .made(by: .flatMap, file, line)
+            .recordOrigin(step: .flatMap, file, line)
     }
 
     /// Makes an operation with this one's output or, if it has none, with the value that `body` makes of its error.
@@ -53,7 +53,7 @@ extension AsyncOperation {
             case .failure(let error): return try await body(error)
             }
         }
-        .made(by: .recover, file, line)
+        .recordOrigin(step: .recover, file, line)
     }
 
     /// Makes an operation with this one's output or, if it has none, with the failure that `transform` makes of its
@@ -80,6 +80,6 @@ extension AsyncOperation {
             guard let output else { throw OperationError.inputMissing }
             return output
         }
-        .made(by: .map, file, line)
+        .recordOrigin(step: .map, file, line)
     }
 }

@@ -1,9 +1,9 @@
 /// The delivery of handlers. Handlers that are due are called one after another, in order, on a task of their own, so a
 /// slow one delays neither the queue nor other operations, and a cancel of the operation does not reach them.
 extension AnyOperation {
-    /// Adds a handler, early or late. If its moment has passed, the handler is due at once.
-    final func addHandler(at moment: HandlerList.Moment, _ handler: @escaping HandlerList.Call) {
-        register { handlers, _ in handlers.add(at: moment, handler) }
+    /// Adds a handler, early or late. If its phase has passed, the handler is due at once.
+    final func addHandler(at phase: HandlerPhase, _ handler: @escaping HandlerList.Call) {
+        register { handlers, _ in handlers.add(at: phase, handler) }
     }
 
     /// The entry point for closures that another module makes and specializes.
@@ -28,32 +28,32 @@ extension AnyOperation {
         let news = withLife { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
             life.inMadeOptionalState { add(&$0.handlers, isFinished) }
-            // No moment has passed before the operation is added or cancelled.
+            // No phase has passed before the operation is added or cancelled.
             if life.phase == .created { return nil }
-            return (reachPast(life), life.isUnderWay ? self.core : nil)
+            return (makePassedPhasesDue(life), life.isUnderWay ? self.core : nil)
         }
         if let (actions, core) = news, actions.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
-    /// Makes the handlers due whose moments have passed, in the order in which the moments came, no matter which thread
+    /// Makes the handlers due whose phases have passed, in the order in which the phases came, no matter which thread
     /// notices. The caller holds the operation's lock, and performs the actions after unlocking.
-    final func reachPast(_ life: Lifecycle) -> HandlerList.Actions {
+    final func makePassedPhasesDue(_ life: Lifecycle) -> HandlerList.Actions {
         guard let optionalState = life.optionalState else { return HandlerList().actions }
-        return reachPast(life, optionalState)
+        return makePassedPhasesDue(life, optionalState)
     }
 
-    /// Makes the handlers due whose moments have passed, for a caller that has the optional state.
-    final func reachPast(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
+    /// Makes the handlers due whose phases have passed, for a caller that has the optional state.
+    final func makePassedPhasesDue(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
         if !optionalState.handlers.hasHadAny { return optionalState.handlers.actions }
         // A cancel between the worker's begin and the start of the body is delivered after the start.
         if !optionalState.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) {
-                optionalState.handlers.reach(.start)
+                optionalState.handlers.makeDue(.start)
             }
-            if life.isCancelled { optionalState.handlers.reach(.cancel) }
+            if life.isCancelled { optionalState.handlers.makeDue(.cancel) }
         }
         if life.phase != .finished { return optionalState.handlers.actions }
-        optionalState.handlers.reach(.finish)
+        optionalState.handlers.makeDue(.finish)
         return optionalState.handlers.takeUncalled()
     }
 
@@ -72,15 +72,15 @@ extension AnyOperation {
         }
     }
 
-    final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
+    final func noteProduct(_ product: AnyOperation, from core: QueueCore) {
         // Makes the reference before this operation is locked, because it takes the lock of `product`.
         let told = isObserved ? product.reference : nil
         let delivers = withLife { life in
-            life.optionalState?.handlers.reachProduct(product)
+            life.optionalState?.handlers.makeDue(forProduct: product)
             if let told { life.note(.produced(told)) }
             return life.optionalState?.handlers.actions.isDue ?? false
         }
-        if told != nil { tellEvents() }
+        if told != nil { publishEvents() }
         if delivers { deliver(from: core) }
     }
 
@@ -94,7 +94,7 @@ extension AnyOperation {
         }
         while let handler = next.take() {
             if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
-            isCancelled = task?.isSpent ?? Task.isCancelled
+            isCancelled = task?.isTainted ?? Task.isCancelled
             next = withLife { life in life.inMadeOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         if values.take() != nil { dropTaskLocalsIfOver() }

@@ -14,30 +14,30 @@ extension QueueCore {
 
     private func callHandlers(as task: WorkerTaskContext) async {
         var slice = TimeSlice(byCount: slicesByCount)
-        var emptyTurns = 0
+        var idleYields = 0
         var action = state.withLock { state in
-            state.handlerDispatcher.taskCame()
-            return state.handlerDispatcher.nextAction(isSliceOver: false, emptyTurns: 0)
+            state.handlerDispatcher.taskStarted()
+            return state.handlerDispatcher.nextAction(isSliceOver: false, idleYields: 0)
         }
         while true {
             switch action {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 // User code has cancelled this task, when something of the user's was released.
-                if task.isSpent { return retire(operation) }
-                emptyTurns = 0
+                if task.isTainted { return retire(operation) }
+                idleYields = 0
                 let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
                 // A handler has cancelled this task. Another task calls the remaining handlers, so that they do not
                 // find theirs cancelled.
                 if isCancelled { return retire(operation) }
-                action = ended(operation, slice.isOver())
+                action = finishDelivery(of: operation, isSliceOver: slice.isOver())
             case .yield:
                 await Task.yield()
                 slice.restart()
-                emptyTurns += 1
+                idleYields += 1
                 action = state.withLock { state in
-                    state.handlerDispatcher.taskCame()
-                    return state.handlerDispatcher.nextAction(isSliceOver: false, emptyTurns: emptyTurns)
+                    state.handlerDispatcher.taskStarted()
+                    return state.handlerDispatcher.nextAction(isSliceOver: false, idleYields: idleYields)
                 }
             case .end: return
             }
@@ -45,11 +45,11 @@ extension QueueCore {
     }
 
     /// Releases the operation before it counts as delivered, because an idle queue keeps nothing alive.
-    private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> HandlerDispatcher.Action {
+    private func finishDelivery(of operation: Unmanaged<AnyOperation>, isSliceOver: Bool) -> HandlerDispatcher.Action {
         release(operation)
         let (action, idleWaiters) = state.withLock { state in
-            state.handlerDispatcher.ended()
-            let action = state.handlerDispatcher.nextAction(isSliceOver: isSliceOver, emptyTurns: 0)
+            state.handlerDispatcher.deliveryEnded()
+            let action = state.handlerDispatcher.nextAction(isSliceOver: isSliceOver, idleYields: 0)
             return (action, takeIdleWaiters(&state))
         }
         resumeWaiters(idleWaiters)
@@ -57,7 +57,7 @@ extension QueueCore {
         return action
     }
 
-    /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is coming.
+    /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is starting.
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
         release(operation)
@@ -75,7 +75,7 @@ extension QueueCore {
     func deliveryEnded() {
         resumeWaiters(
             state.withLock { state in
-                state.handlerDispatcher.ended()
+                state.handlerDispatcher.deliveryEnded()
                 return takeIdleWaiters(&state)
             })
         if stalls.isWatched { stalls.adjust(on: self) }

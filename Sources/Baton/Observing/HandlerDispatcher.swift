@@ -1,8 +1,8 @@
 /// The operations of a queue whose handlers are due, and the tasks that call the handlers, each for one operation after
 /// another. A pure value: the queue locks it, asks it, unlocks it, and performs the action.
 ///
-/// A handler may suspend or block its thread for any time. So while an operation is pending, one task is *coming*: it
-/// is starting or has yielded, and takes the next operation no matter what the other tasks do.
+/// A handler may suspend or block its thread for any time. So while an operation is pending, one task is *starting*: it
+/// was spawned or has yielded, and takes the next operation no matter what the other tasks do.
 struct HandlerDispatcher {
     /// The next step of a task.
     enum Action {
@@ -15,57 +15,64 @@ struct HandlerDispatcher {
 
     /// How often a task that finds nothing yields before it ends. A queue that runs short operations then keeps the
     /// tasks that it has, instead of starting one for every few operations.
-    static let patience = 2
-    private static let mostComing = 2
+    static let maxIdleYields = 2
+    private static let maxStarting = 2
 
     private var pending = FIFOQueue<Unmanaged<AnyOperation>>()
     /// The number of open deliveries.
     ///
     /// These are operations that are pending or whose handlers a task calls, and operations whose `finished` event
     /// another thread is going to publish. An operation that is due twice counts twice.
-    private var open = 0
-    private var coming = 0
+    private var openCount = 0
+    /// The number of tasks that were spawned or have yielded, and have not called ``taskStarted()`` since.
+    private var startingCount = 0
     /// The operations whose handlers a task is calling: a stall report names them.
     private var called: Set<UnsafeMutableRawPointer> = []
-    /// How many calls of an operation's handlers, and how many ends to be told, are over.
-    private(set) var completed = 0
+    /// The number of deliveries that are over.
+    private(set) var completedCount = 0
 
     /// True if all handlers that were due have returned, their operations are released, and all `finished` events are
     /// published.
-    var isIdle: Bool { open == 0 }
+    var isIdle: Bool { openCount == 0 }
 
     /// Takes over the reference to the operation. Returns true if the caller has to start a task.
     mutating func append(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        open += 1
+        openCount += 1
         pending.append(operation)
-        return callTask()
+        return startTaskIfNeeded()
     }
 
-    /// Counts an operation whose `finished` event another thread is going to publish. That thread calls ``ended()``.
-    mutating func begin() { open += 1 }
+    /// Counts an operation whose `finished` event another thread is going to publish. That thread calls
+    /// ``deliveryEnded()``.
+    mutating func deliveryBegan() { openCount += 1 }
 
     /// Notes that a task runs, after it was started or has yielded.
-    mutating func taskCame() { coming -= 1 }
+    mutating func taskStarted() {
+        assert(startingCount > 0, "a task was started that nobody has counted")
+        startingCount -= 1
+    }
 
-    /// Returns the next step of a task that calls no handler and has yielded `emptyTurns` times without finding an
+    /// Returns the next step of a task that calls no handler and has yielded `idleYields` times without finding an
     /// operation.
-    mutating func nextAction(isSliceOver: Bool, emptyTurns: Int) -> Action {
+    mutating func nextAction(isSliceOver: Bool, idleYields: Int) -> Action {
+        defer { assert(pending.isEmpty || startingCount > 0, "no task is going to take the pending operations") }
         if !isSliceOver, let operation = pending.popFirst() {
             called.insert(operation.toOpaque())
-            return .call(operation, isFollowed: callTask())
+            return .call(operation, isFollowed: startTaskIfNeeded())
         }
-        if coming >= Self.mostComing || emptyTurns > Self.patience { return .end }
-        coming += 1
+        if startingCount >= Self.maxStarting || idleYields > Self.maxIdleYields { return .end }
+        startingCount += 1
         return .yield
     }
 
-    /// A task has called the handlers of the operation, which it is about to release.
+    /// Notes that a task has called the handlers of the operation, which it is about to release.
     mutating func returned(from operation: Unmanaged<AnyOperation>) { called.remove(operation.toOpaque()) }
 
     /// Notes that an operation was released after its handlers, or that its `finished` event was published.
-    mutating func ended() {
-        open -= 1
-        completed += 1
+    mutating func deliveryEnded() {
+        assert(openCount > 0, "more deliveries have ended than have begun")
+        openCount -= 1
+        completedCount += 1
     }
 
     /// The operations whose handlers are being called, retained, in no particular order.
@@ -73,9 +80,9 @@ struct HandlerDispatcher {
         called.map { Unmanaged<AnyOperation>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private mutating func callTask() -> Bool {
-        if pending.isEmpty || coming > 0 { return false }
-        coming += 1
+    private mutating func startTaskIfNeeded() -> Bool {
+        if pending.isEmpty || startingCount > 0 { return false }
+        startingCount += 1
         return true
     }
 }

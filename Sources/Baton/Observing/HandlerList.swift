@@ -1,30 +1,31 @@
-/// The handlers of one operation: those that are due, and those that wait for their moment. A pure value.
+/// The phases of an operation's life for which handlers can be registered.
+enum HandlerPhase: UInt8 {
+    case start
+    case cancel
+    /// Comes once for each operation that the body produces, and leaves the handler registered.
+    case product
+    case beforeFinish
+    /// The last phase of every operation.
+    case finish
+
+    fileprivate var bit: UInt8 { 1 << rawValue }
+}
+
+/// The handlers of one operation: those that are due, and those that wait for their phase. A pure value.
 ///
 /// One task at a time calls the handlers that are due, in order. `willFinish` handlers are kept apart, because the
 /// outcome waits for them.
 struct HandlerList {
     typealias Call = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
 
-    enum Moment: UInt8 {
-        case start
-        case cancel
-        /// Comes once for each operation that the body produces, and leaves the handler registered.
-        case product
-        case beforeFinish
-        /// The last moment of every operation.
-        case finish
-
-        fileprivate var bit: UInt8 { 1 << rawValue }
-    }
-
     /// Wraps the closure, because a closure that is an element of a generic type is wrapped in another closure at every
     /// move.
     struct Handler {
-        fileprivate let moment: Moment
+        fileprivate let phase: HandlerPhase
         let call: Call
     }
 
-    /// The effects of a moment, which the caller performs after unlocking.
+    /// The effects of a phase, which the caller performs after unlocking.
     struct Actions {
         /// True if the caller has to start a delivery.
         let isDue: Bool
@@ -49,43 +50,43 @@ struct HandlerList {
     private final class Many {
         @exclusivity(unchecked) var due = ChunkedFIFOQueue<Handler>()
         @exclusivity(unchecked) var beforeFinish = ChunkedFIFOQueue<Handler>()
-        /// The handlers that wait for other moments.
+        /// The handlers that wait for other phases.
         @exclusivity(unchecked) var waiting: [Handler] = []
 
         func add(_ handler: Handler) {
-            if handler.moment == .beforeFinish { beforeFinish.append(handler) } else { waiting.append(handler) }
+            if handler.phase == .beforeFinish { beforeFinish.append(handler) } else { waiting.append(handler) }
         }
     }
 
     private var store = Store.none
-    /// One bit for each moment for which a handler was ever added.
-    private var moments: UInt8 = 0
-    /// One bit for each moment for which a handler waits.
-    private var awaitedMoments: UInt8 = 0
+    /// One bit for each phase for which a handler was ever added.
+    private var phases: UInt8 = 0
+    /// One bit for each phase for which a handler waits.
+    private var awaitedPhases: UInt8 = 0
     private var isDelivering = false
     /// True after the last `willFinish` handler has returned. One that is added later can no longer delay the outcome.
-    private var isDecidedFinally = false
+    private var willFinishIsOver = false
 
     /// True if a handler becomes due when the body starts.
-    var surroundBody: Bool { hasHad(.start) }
+    var hasStartHandler: Bool { hasHad(.start) }
 
     /// True if a handler was ever added.
-    var hasHadAny: Bool { moments != 0 }
+    var hasHadAny: Bool { phases != 0 }
 
-    private func hasHad(_ moment: Moment) -> Bool { moments & moment.bit != 0 }
+    private func hasHad(_ phase: HandlerPhase) -> Bool { phases & phase.bit != 0 }
 
     // MARK: Adding
 
     @inline(__always)
-    mutating func add(at moment: Moment, _ call: consuming @escaping Call) {
-        let handler = Handler(moment: moment, call: consume call)
+    mutating func add(at phase: HandlerPhase, _ call: consuming @escaping Call) {
+        let handler = Handler(phase: phase, call: consume call)
         if case .none = store { store = .one(handler, isDue: false) } else { makeMany().add(handler) }
-        moments |= moment.bit
-        awaitedMoments |= moment.bit
+        phases |= phase.bit
+        awaitedPhases |= phase.bit
     }
 
     mutating func addBeforeFinish(_ call: @escaping Call) {
-        add(at: isDecidedFinally ? .finish : .beforeFinish, call)
+        add(at: willFinishIsOver ? .finish : .beforeFinish, call)
     }
 
     private mutating func makeMany() -> Many {
@@ -98,29 +99,32 @@ struct HandlerList {
         return many
     }
 
-    // MARK: Moments
+    // MARK: Phases
 
+    /// Makes the handlers of a phase due. Does nothing if none waits for it.
     @inline(__always)
-    mutating func reach(_ moment: Moment) {
-        if awaitedMoments & moment.bit != 0 { makeDue(moment) }
+    mutating func makeDue(_ phase: HandlerPhase) {
+        if awaitedPhases & phase.bit != 0 { moveToDue(phase) }
     }
 
-    private mutating func makeDue(_ moment: Moment) {
-        awaitedMoments &= ~moment.bit
+    private mutating func moveToDue(_ phase: HandlerPhase) {
+        awaitedPhases &= ~phase.bit
         switch store {
         case .none: break
         case .one(let handler, _): store = .one(handler, isDue: true)
         case .many(let many):
-            for handler in many.waiting where handler.moment == moment { many.due.append(handler) }
-            many.waiting.removeAll { $0.moment == moment }
+            for handler in many.waiting where handler.phase == phase { many.due.append(handler) }
+            many.waiting.removeAll { $0.phase == phase }
         }
     }
 
-    mutating func reachProduct(_ product: AnyOperation) {
+    /// Makes a call of each handler for products due. The handlers stay registered, and so does the bit of their phase,
+    /// until ``takeUncalled()`` removes them.
+    mutating func makeDue(forProduct product: AnyOperation) {
         if !hasHad(.product) { return }
         let many = makeMany()
-        for handler in many.waiting where handler.moment == .product {
-            many.due.append(Handler(moment: .product) { _ in await handler.call(product) })
+        for handler in many.waiting where handler.phase == .product {
+            many.due.append(Handler(phase: .product) { _ in await handler.call(product) })
         }
     }
 
@@ -138,12 +142,12 @@ struct HandlerList {
 
     @inline(__always) var actions: Actions { Actions(isDue: isDue) }
 
-    /// Removes the handlers that will never be called. The operation has finished, so no other moment will come.
+    /// Removes the handlers that will never be called. The operation has finished, so no other phase will come.
     @inline(__always)
-    mutating func takeUncalled() -> Actions { awaitedMoments == 0 ? actions : takeThoseThatWait() }
+    mutating func takeUncalled() -> Actions { awaitedPhases == 0 ? actions : takeThoseThatWait() }
 
     private mutating func takeThoseThatWait() -> Actions {
-        awaitedMoments = 0
+        awaitedPhases = 0
         switch store {
         case .one(let handler, isDue: false):
             store = .none
@@ -183,20 +187,20 @@ struct HandlerList {
     // MARK: willFinish handlers
 
     /// Returns true if `willFinish` handlers have to be called before the outcome, which is decided, is published.
-    func beginFinishing() -> Bool { hasHad(.beforeFinish) && !isDecidedFinally }
+    func beginFinishing() -> Bool { hasHad(.beforeFinish) && !willFinishIsOver }
 
     /// Returns the next `willFinish` handler, or `nil` if all have returned, including those that were added meanwhile.
     mutating func nextBeforeFinish() -> Handler? {
         switch store {
-        case .one(let handler, isDue: false) where handler.moment == .beforeFinish:
+        case .one(let handler, isDue: false) where handler.phase == .beforeFinish:
             store = .none
             return handler
         case .many(let many):
             if let handler = many.beforeFinish.popFirst() { return handler }
         case .none, .one: break
         }
-        awaitedMoments &= ~Moment.beforeFinish.bit
-        isDecidedFinally = true
+        awaitedPhases &= ~HandlerPhase.beforeFinish.bit
+        willFinishIsOver = true
         return nil
     }
 }

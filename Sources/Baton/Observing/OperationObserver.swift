@@ -16,23 +16,23 @@ public protocol OperationObserver: Sendable {
 ///
 /// Releasing this object changes nothing.
 public final class OperationObservation: Sendable {
-    private let hub: EventBroadcaster
+    private let broadcaster: EventBroadcaster
     private let id: UInt64
 
-    init(of hub: EventBroadcaster, by observer: any OperationObserver) {
-        self.hub = hub
-        id = hub.add(observer, on: hub.taskFactory)
+    init(of broadcaster: EventBroadcaster, by observer: any OperationObserver) {
+        self.broadcaster = broadcaster
+        id = broadcaster.add(observer, on: broadcaster.taskFactory)
     }
 
     /// Removes the observer and releases it. A call that is under way goes on, and is the last one.
-    public func cancel() { hub.remove(id) }
+    public func cancel() { broadcaster.remove(id) }
 
     /// Returns when the observer has been called with every event so far, or has been removed.
     ///
     /// ``AsyncOperationQueue/waitUntilIdle()`` does not wait for observers, so a program that ends, or a test, calls
     /// this method. The observer itself must not call it, because it would wait for itself. Cancelling the calling task
     /// does not interrupt the wait.
-    public func delivered() async { await hub.delivered(to: id) }
+    public func delivered() async { await broadcaster.delivered(to: id) }
 }
 
 extension AsyncOperationQueue {
@@ -46,7 +46,7 @@ extension AsyncOperationQueue {
     /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     @discardableResult
     public func addObserver(_ observer: some OperationObserver) -> OperationObservation {
-        let observation = OperationObservation(of: core.hub, by: observer)
+        let observation = OperationObservation(of: core.broadcaster, by: observer)
         core.observeOperations()
         return observation
     }
@@ -74,9 +74,9 @@ extension AsyncOperationQueue {
     ///
     /// - Complexity: Setting a delegate takes O(*n*) time, where *n* is the number of operations in the queue.
     public var delegate: (any OperationDelegate)? {
-        get { core.hub.delegate }
+        get { core.broadcaster.delegate }
         set {
-            core.hub.setDelegate(newValue, on: core.services)
+            core.broadcaster.setDelegate(newValue, on: core.services)
             if newValue != nil { core.observeOperations() }
         }
     }
@@ -92,8 +92,8 @@ extension AnyOperation {
     /// - Returns: This operation.
     @discardableResult
     public final func addObserver(_ observer: some OperationObserver) -> Self {
-        let (hub, taskFactory) = audience()
-        _ = hub.add(observer, on: taskFactory)
+        let (broadcaster, taskFactory) = ownBroadcaster()
+        _ = broadcaster.add(observer, on: taskFactory)
         return self
     }
 
@@ -113,11 +113,11 @@ extension AnyOperation {
     /// A delegate that replaces another one is notified of what happens from then on. The former delegate is not
     /// notified any more. A delegate that is set after the operation has finished is notified of the outcome alone.
     public final var delegate: (any OperationDelegate)? {
-        get { withLife { $0.outbox?.machine.audience }?.delegate }
+        get { withLife { $0.outbox?.machine.ownBroadcaster }?.delegate }
         set {
             if newValue == nil, !isObserved { return }
-            let (hub, taskFactory) = audience()
-            hub.setDelegate(newValue, on: taskFactory)
+            let (broadcaster, taskFactory) = ownBroadcaster()
+            broadcaster.setDelegate(newValue, on: taskFactory)
         }
     }
 }
@@ -125,7 +125,7 @@ extension AnyOperation {
 extension QueueCore {
     /// Makes the operations in the queue publish their events from now on, because somebody observes the queue.
     func observeOperations() {
-        for operation in state.withLock({ $0.members() }) { operation.beObservedLate() }
+        for operation in state.withLock({ $0.members() }) { operation.startObserving() }
     }
 }
 

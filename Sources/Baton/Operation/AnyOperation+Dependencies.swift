@@ -53,12 +53,12 @@ extension AnyOperation {
     final func connect(
         to operation: consuming AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
     ) {
-        if connect(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
+        if appendEdge(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
     }
 
     /// Adds a dependency for Baton itself. It is not misuse if this operation is finishing or has finished.
-    final func connectUnlessDecided(to operation: AnyOperation, on policy: DependencyPolicy) {
-        switch connect(to: operation, on: policy) {
+    final func addDependencyUnlessFinishing(_ operation: AnyOperation, on policy: DependencyPolicy) {
+        switch appendEdge(to: operation, on: policy) {
         case .created, .finishing, .finished: break
         case .added, .evaluating, .executing: reportTooLate("a dependency", #fileID, #line)
         }
@@ -66,7 +66,8 @@ extension AnyOperation {
 
     /// Adds the dependency, if the phase is `created`. Returns the phase that it has found.
     @inline(__always)
-    private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
+    private final func appendEdge(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase
+    {
         // The reference is moved into the edge, which saves a retain and a release.
         let source = Unmanaged.passRetained(consume operation)
         let (phase, hasOptionalState) = withLife { life in

@@ -29,7 +29,7 @@ public class AnyOperation: @unchecked Sendable {
     // The small fields that follow fill the padding after `body`.
     /// Written under the lock while the operation is created, then under the queue's lock, because the operation may
     /// have to move to another list of the scheduler.
-    private final let levelStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
+    private final let priorityStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
     /// True for a child that a running body waits for, and for a failed operation that tries again: the operation
     /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock.
     @exclusivity(unchecked) final var goesFirst = false
@@ -37,14 +37,14 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var isChild = false
     @exclusivity(unchecked) final var hasFailed = false
     /// True if the body does not run when one of the inputs has no output.
-    final let needsInputs: Bool
+    final let requiresInputOutputs: Bool
     /// True if releasing `outcome` may release something else. Guarded as `outcome` is.
     @exclusivity(unchecked) @usableFromInline final var outcomeOwns = false
     /// Guarded by the queue's lock.
     @exclusivity(unchecked) final var listing = Listing.none
 
-    // The queue, not retained; see ``core``. Written in the claim, constant afterwards.
-    @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
+    // The queue; see ``core``. Written in the claim, constant afterwards.
+    @exclusivity(unchecked) final var unretainedCore: Unmanaged<QueueCore>?
 
     // Owned by the thread that adds the operation; then, while the operation waits for a single source, by the
     // ``DependentList`` of that source; then guarded by the queue's lock. `link` leads forwards and `backLink`
@@ -63,25 +63,25 @@ public class AnyOperation: @unchecked Sendable {
     final var inputCount: Int { life.inputCount }
     final var runNumber: UInt32 { life.runNumber }
 
-    /// The storage of ``priority``. The getter casts, because `init(rawValue:)` is a jump table and each edge of a
-    /// graph reads two levels. Safe: only raw values of priorities are ever stored, and a priority is represented by
-    /// its raw value.
+    /// The value of ``priority``, which the setter stores without passing it on. The getter casts, because
+    /// `init(rawValue:)` is a jump table and each edge of a graph reads two priorities. Safe: only raw values of
+    /// priorities are ever stored, and a priority is represented by its raw value.
     @inline(__always)
-    final var level: OperationPriority {
-        get { unsafeBitCast(levelStorage.load(ordering: .relaxed), to: OperationPriority.self) }
-        set { levelStorage.store(newValue.rawValue, ordering: .relaxed) }
+    final var currentPriority: OperationPriority {
+        get { unsafeBitCast(priorityStorage.load(ordering: .relaxed), to: OperationPriority.self) }
+        set { priorityStorage.store(newValue.rawValue, ordering: .relaxed) }
     }
 
     /// Makes an operation whose first dependencies are `inputs`, which hand over their outputs. The body finds each
     /// input by its index in the edges.
     ///
-    /// - Parameter needed: Whether the body runs only if all inputs have outputs.
+    /// - Parameter requiresInputOutputs: Whether the body runs only if all inputs have outputs.
     @usableFromInline
     init(
-        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
+        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], requiresInputOutputs: Bool = true,
         body: @escaping Body.Wrapped
     ) {
-        needsInputs = needed
+        self.requiresInputOutputs = requiresInputOutputs
         edges = DependencyList(inputs)
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
@@ -92,7 +92,7 @@ public class AnyOperation: @unchecked Sendable {
     /// Makes an operation with one input or none, without an array for it.
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
-        needsInputs = true
+        requiresInputOutputs = true
         life = Lifecycle(inputCount: input == nil ? 0 : 1)
         edges = if let input { DependencyList(input) } else { DependencyList() }
         self.body = .wrapped(consume body)
@@ -103,7 +103,7 @@ public class AnyOperation: @unchecked Sendable {
     /// Makes an operation with neither inputs nor an output.
     @usableFromInline
     init(plain body: consuming @escaping Body.Plain, _ name: String?) {
-        needsInputs = true
+        requiresInputOutputs = true
         life = Lifecycle()
         edges = DependencyList()
         self.body = .plain(consume body)
@@ -113,7 +113,7 @@ public class AnyOperation: @unchecked Sendable {
 
     /// Makes an operation that waits for `sources` and has no body.
     init(after sources: [AnyOperation]) {
-        needsInputs = false
+        requiresInputOutputs = false
         life = Lifecycle()
         edges = DependencyList(sources)
         fallbackName = .none
@@ -121,7 +121,7 @@ public class AnyOperation: @unchecked Sendable {
 
     deinit {
         // An operation with edges has a body, an owning outcome or optional state, too.
-        if body != nil || outcomeOwns || life.borrowedOptionalState != nil { bury() }
+        if body != nil || outcomeOwns || life.borrowedOptionalState != nil { releaseRemains() }
     }
 
     /// Performs one step on the operation's state, under its lock. A step never takes a second operation's lock, and
@@ -147,12 +147,12 @@ extension AnyOperation {
     /// The queue. Read it only while the operation is added and unfinished, either under the operation's lock or where
     /// the operation cannot finish. The operation is then in the queue's registry, which keeps the queue alive.
     @inline(__always)
-    final var core: QueueCore? { home?.takeUnretainedValue() }
+    final var core: QueueCore? { unretainedCore?.takeUnretainedValue() }
 
     /// Gives everything that the operation owns to the trampoline. If `deinit` released it directly, a chain of
     /// operations would release one another recursively, whatever links them.
     @inline(never)
-    private final func bury() {
+    private final func releaseRemains() {
         TSanAnnotations.didAwait(self)
         let optionalState = withLife { life in
             assert(life.dependents.isEmpty, "who depends on an operation holds it")
@@ -183,7 +183,7 @@ extension AnyOperation {
     /// Drops the body and the edges of an operation that may have ended before its run. The operation leaves the
     /// dependent lists of the sources that have not finished. The sources that have finished meanwhile count it down;
     /// the last of them, or this call, releases it.
-    final func leaveSources() {
+    final func unlinkFromSources() {
         body = nil
         var fence: Fence?
         if dependencyCounter.isLinked, dependencyCounter.holdUnlessZero() {
@@ -198,13 +198,13 @@ extension AnyOperation {
             }
             if case .ended = dependencyCounter.countDown() { Unmanaged.passUnretained(self).release() }
         }
-        dropEdgesIfOver()
-        fence?.isLeft(by: self)
+        dropEdgesIfUnlinked()
+        fence?.removeUser(self)
     }
 
     /// Drops the edges if the operation has finished and no source has it in a list any more.
     @inline(never)
-    private final func dropEdgesIfOver() {
+    private final func dropEdgesIfUnlinked() {
         let edges = withLife { life in
             life.phase == .finished && (dependencyCounter.isZero || !dependencyCounter.isLinked)
                 ? self.edges.take() : .none
@@ -216,8 +216,8 @@ extension AnyOperation {
     /// Releases an operation that ended before its run, after all of its sources have counted it down, so that no list
     /// has it any more.
     @inline(never)
-    static func letGo(ended operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { $0.dropEdgesIfOver() }
+    static func releaseAfterEarlyEnd(_ operation: Unmanaged<AnyOperation>) {
+        operation._withUnsafeGuaranteedRef { $0.dropEdgesIfUnlinked() }
         operation.release()
     }
 }
@@ -263,8 +263,8 @@ extension AnyOperation {
     /// - Complexity: Getting is O(1). Setting is O(1), or, if it raises the priority, O(n) for n operations: those that
     ///   this one waits for directly, those that are raised because of it, and those that these wait for directly.
     public final var priority: OperationPriority {
-        get { level }
-        set { setLevel(newValue) }
+        get { currentPriority }
+        set { setPriority(newValue) }
     }
 
     /// Sets ``priority`` in an expression.
@@ -278,7 +278,7 @@ extension AnyOperation {
     /// - Complexity: O(1), or O(n) if it raises the priority; see the property.
     @discardableResult
     public final func priority(_ priority: OperationPriority) -> Self {
-        setLevel(priority)
+        setPriority(priority)
         return self
     }
 

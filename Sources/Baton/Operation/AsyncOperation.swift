@@ -25,7 +25,7 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         super.init(nil, procedure: nil, input: nil) { execution in
             do { execution.succeed(with: try await body()) } catch { execution.bodyThrew(error) }
         }
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure.
@@ -51,7 +51,7 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         file: StaticString = #fileID, line: UInt = #line
     ) where Output == Void {
         super.init(plain: body, nil)
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that returns nothing.
@@ -90,7 +90,7 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
                 execution.succeed(with: try await body(OperationContext(execution)))
             } catch { execution.bodyThrew(error) }
         }
-        made(file, line)
+        recordOrigin(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes its context.
@@ -140,10 +140,10 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     @usableFromInline
     override init(
-        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
+        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], requiresInputOutputs: Bool = true,
         body: @escaping Body.Wrapped
     ) {
-        super.init(name, procedure: procedure, inputs: inputs, needed: needed, body: body)
+        super.init(name, procedure: procedure, inputs: inputs, requiresInputOutputs: requiresInputOutputs, body: body)
     }
 
     @usableFromInline

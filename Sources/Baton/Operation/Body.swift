@@ -50,11 +50,11 @@ struct Execution: Sendable {
     /// Returns the input at `place`. Returns nil if that has no output, so that the body must not run; the failure of
     /// this operation is then stored.
     @usableFromInline
-    func source<Input>(_ place: Int, _ type: Input.Type) -> AsyncOperation<Input>? {
-        unmanaged._withUnsafeGuaranteedRef { $0.source(place, type) }
+    func checkedInput<Input>(at place: Int, as type: Input.Type) -> AsyncOperation<Input>? {
+        unmanaged._withUnsafeGuaranteedRef { $0.checkedInput(at: place, as: type) }
     }
 
     /// Returns false if an input has no output, so that the body must not run; the failure of this operation is then
     /// stored.
-    func inputsAreThere() -> Bool { unmanaged._withUnsafeGuaranteedRef { $0.inputsAreThere() } }
+    func checkInputs() -> Bool { unmanaged._withUnsafeGuaranteedRef { $0.checkInputs() } }
 }

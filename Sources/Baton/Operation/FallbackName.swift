@@ -39,8 +39,8 @@ struct FallbackName: Sendable, Hashable {
         if pointer == 0 || pointer >> Self.pointerBits != 0 {
             self = .none
         } else {
-            let told = UInt64(line) >> Self.lineBits == 0 ? UInt64(line) : 0
-            self.init(bits: (UInt64(step.rawValue) << Self.lineBits | told) << Self.pointerBits | pointer)
+            let storedLine = UInt64(line) >> Self.lineBits == 0 ? UInt64(line) : 0
+            self.init(bits: (UInt64(step.rawValue) << Self.lineBits | storedLine) << Self.pointerBits | pointer)
         }
     }
 
@@ -86,7 +86,7 @@ extension AnyOperation {
     /// operation.
     @inlinable
     @discardableResult
-    final func made(by step: FallbackName.Step = .made, _ file: StaticString, _ line: UInt) -> Self {
+    final func recordOrigin(step: FallbackName.Step = .made, _ file: StaticString, _ line: UInt) -> Self {
         fallbackName = FallbackName(step, file, line)
         return self
     }

@@ -110,7 +110,7 @@ extension OperationContext {
         }
         let core = try runningCore(else: .producedAfterTheEnd)
         let added = core.addWithUpstream(product, from: .produced, CallSite(file: file, line: line))
-        if added.last === product { operation.tellOfProduct(product, from: core) }
+        if added.last === product { operation.noteProduct(product, from: core) }
         return product
     }
 

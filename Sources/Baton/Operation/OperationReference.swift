@@ -8,7 +8,7 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     private let fallbackName: FallbackName
     /// True in an ``OperationError/dependencyFailed(source:via:cause:)`` if the operation that needs the output of this
     /// one has a retry, which does not run this one again.
-    var isRetriedInVain = false
+    var readerRetriesOnlyItself = false
 
     /// The operation's name; without one, the type of its procedure; otherwise the place in the source that made it.
     ///

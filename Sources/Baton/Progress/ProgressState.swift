@@ -88,7 +88,7 @@ final class ProgressState: Sendable {
         }
         for waiter in actions.waiters { resume(waiter) }
         if actions.changesStanding, let operation = watch?.operation {
-            operation.tellProgress(standing.fraction, version: standing.version)
+            operation.publishProgress(standing.fraction, version: standing.version)
         }
         return actions.changesStanding
     }

@@ -15,7 +15,7 @@ enum SubmissionSource {
         }
     }
 
-    var nameHolder: AnyOperation? {
+    var exclusionHolder: AnyOperation? {
         switch self {
         case .child(_, let holder): holder
         case .outside, .produced, .awaited: nil
@@ -55,21 +55,22 @@ enum AdmissionDecision {
 
 /// How far a queue has shut down.
 enum ShutdownState {
-    case not
+    case running
     /// The queue refuses operations from outside. Those in the queue go on, with everything that they run and produce.
-    case toOutside
-    case toAll
+    case draining
+    /// The queue refuses all operations.
+    case closed
 }
 
 extension QueueCore.State {
     /// Decides how an operation is added. An operation that a body awaits passes the barriers, because a barrier may
     /// wait for that body: it is a body of this queue, or of another queue for which a body of this queue waits.
-    func door(for origin: SubmissionSource) -> AdmissionDecision {
-        switch (origin, closing) {
-        case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
+    func admissionDecision(for origin: SubmissionSource) -> AdmissionDecision {
+        switch (origin, shutdownState) {
+        case (_, .closed), (.outside, .draining): return .closed(.queueShutDown)
         // Nobody can resume a released queue.
         case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
-        case (.outside, .not), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
+        case (.outside, .running), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
         case (.awaited, _), (.child, _): return .open
         }
     }
@@ -78,22 +79,22 @@ extension QueueCore.State {
 extension QueueCore {
     /// Applies the decision to an operation. Called by the thread that links the operation, before it does so.
     @inline(__always)
-    func pass(_ operation: AnyOperation, _ door: AdmissionDecision) {
-        switch door {
+    func apply(_ decision: AdmissionDecision, to operation: AnyOperation) {
+        switch decision {
         case .open: break
-        case .behind(let fence): stand(operation, behind: fence)
+        case .behind(let fence): addDependency(on: fence, to: operation)
         // The thread that links the operation finds this end and completes it.
         case .closed(let error): _ = operation.endBeforeRun(with: error)
         }
     }
 
-    private func stand(_ operation: AnyOperation, behind fence: Fence) {
+    private func addDependency(on fence: Fence, to operation: AnyOperation) {
         let hasJoined = operation.withLife { life in
             let hasJoined = life.optionalState?.uniqueness?.joined != nil
             if !hasJoined { operation.edges.append(fence) }
             return hasJoined
         }
         // An operation that has joined another one never starts.
-        if hasJoined { fence.isLeft(by: operation) }
+        if hasJoined { fence.removeUser(operation) }
     }
 }

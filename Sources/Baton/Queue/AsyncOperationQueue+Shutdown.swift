@@ -19,7 +19,7 @@ extension AsyncOperationQueue {
     /// handler of this queue is ``Misuse`` and changes nothing.
     public func drain() async {
         if refusesToWaitForItself() { return }
-        core.close(.toOutside)
+        core.shutDown(to: .draining)
         await core.waitUntilIdleReleasingPermit()
     }
 
@@ -42,9 +42,12 @@ extension AsyncOperationQueue {
     public func shutdown<C: Clock>(within limit: Duration, clock: C = ContinuousClock()) async
     where C.Duration == Duration {
         if refusesToWaitForItself() { return }
-        core.close(.toOutside)
+        core.shutDown(to: .draining)
         let core = core
-        if limit <= .zero { core.cutOff() }
+        if limit <= .zero {
+            core.cutOff()
+            return await core.waitUntilIdleReleasingPermit()
+        }
         let time = TimeSource(clock)
         // The timer is not a child task, because bodies may block the threads of the caller's executor.
         let timer = core.taskFactory.background.spawn {
@@ -69,7 +72,7 @@ extension AsyncOperationQueue {
     ///     context.produce(visit(link))
     /// }
     /// ```
-    public var isShuttingDown: Bool { core.state.withLock { $0.closing != .not } }
+    public var isShuttingDown: Bool { core.state.withLock { $0.shutdownState != .running } }
 
     func refusesToWaitForItself() -> Bool {
         guard let task = WorkerTaskContext.current, task.belongs(to: core) else { return false }
@@ -80,45 +83,47 @@ extension AsyncOperationQueue {
 
 /// A listener that is told when a queue closes, such as an iteration over a sequence that adds an operation for each
 /// element.
-protocol ClosingListener: AnyObject, Sendable {
+protocol ShutdownListener: AnyObject, Sendable {
     /// Tells the listener that the queue has closed. Called with no lock held.
-    func queueCloses(_ closing: ShutdownState)
+    func shutdownStateChanged(to shutdownState: ShutdownState)
 }
 
 extension QueueCore {
     /// Closes the queue. A queue that is closed to all never opens to bodies again.
-    func close(_ closing: ShutdownState) {
-        let (refused, closeWaiters, deliverers) = change { state in
-            if state.closing != .toAll { state.closing = closing }
+    func shutDown(to shutdownState: ShutdownState) {
+        let (refused, closeWaiters, shutdownListeners) = change { state in
+            if state.shutdownState != .closed { state.shutdownState = shutdownState }
             defer { state.closeWaiters = [] }
-            return (state.admission.removeAll(), state.closeWaiters, state.deliverers.values)
+            return (state.admission.removeAll(), state.closeWaiters, state.shutdownListeners.values)
         }
         for submission in refused { submission.resume(returning: .refused) }
         resumeWaiters(closeWaiters)
         // The listeners are told in order of arrival, so that a seeded schedule can be repeated.
-        for deliverer in deliverers.sorted(by: { $0.number < $1.number }) { deliverer.listener.queueCloses(closing) }
+        for entry in shutdownListeners.sorted(by: { $0.number < $1.number }) {
+            entry.listener.shutdownStateChanged(to: shutdownState)
+        }
     }
 
     /// Registers a listener that is told when the queue closes, or immediately if it has closed.
-    func startListening(_ deliverer: any ClosingListener) {
-        let closing = state.withLock { state in
-            state.lastDeliverer += 1
-            state.deliverers[ObjectIdentifier(deliverer)] = (state.lastDeliverer, deliverer)
-            return state.closing
+    func startListening(_ listener: any ShutdownListener) {
+        let shutdownState = state.withLock { state in
+            state.lastShutdownListener += 1
+            state.shutdownListeners[ObjectIdentifier(listener)] = (state.lastShutdownListener, listener)
+            return state.shutdownState
         }
-        if closing != .not { deliverer.queueCloses(closing) }
+        if shutdownState != .running { listener.shutdownStateChanged(to: shutdownState) }
     }
 
-    func stopListening(_ deliverer: any ClosingListener) {
-        _ = state.withLock { $0.deliverers.removeValue(forKey: ObjectIdentifier(deliverer)) }
+    func stopListening(_ listener: any ShutdownListener) {
+        _ = state.withLock { $0.shutdownListeners.removeValue(forKey: ObjectIdentifier(listener)) }
     }
 
     /// Returns when the queue takes no more operations from outside.
     func waitUntilClosed() async {
         await withUnsafeContinuation { continuation in
             let isClosed = state.withLock { state in
-                if state.closing == .not { state.closeWaiters.append(continuation) }
-                return state.closing != .not
+                if state.shutdownState == .running { state.closeWaiters.append(continuation) }
+                return state.shutdownState != .running
             }
             if isClosed { continuation.resume() }
         }
@@ -127,10 +132,10 @@ extension QueueCore {
 
     /// Closes the queue to everybody, and cancels every operation in it.
     func cutOff() {
-        close(.toAll)
+        shutDown(to: .closed)
         // The hold keeps the queue from being idle while the array of members retains them.
-        beginHolding()
-        defer { hasReleased() }
+        addHolder()
+        defer { removeHolder() }
         // The closure returns true to cancel operations that operations elsewhere have joined, too.
         AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }
     }

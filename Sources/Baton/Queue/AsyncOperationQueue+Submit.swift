@@ -84,11 +84,11 @@ extension QueueCore {
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))
             case .added, .evaluating, .executing: return .wasAdded
-            case .finishing, .finished: return operation.home == nil ? .ended(nil) : .wasAdded
+            case .finishing, .finished: return operation.unretainedCore == nil ? .ended(nil) : .wasAdded
             }
         }
         switch answer {
-        case .ended(let end): end?.settle()
+        case .ended(let end): end?.complete()
         case .wasAdded: report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite), of: operation)
         }
     }
@@ -142,7 +142,7 @@ extension QueueCore {
 extension QueueCore.State {
     /// Returns the answer, or nil if the submission has to wait.
     fileprivate mutating func answerAtOnce() -> SubmissionAnswer? {
-        if closing != .not { return .refused }
+        if shutdownState != .running { return .refused }
         return admission.mayEnter(waitingCount()) ? .admitted : nil
     }
 }

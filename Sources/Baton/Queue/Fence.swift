@@ -19,12 +19,12 @@ final class Fence: AnyOperation, @unchecked Sendable {
     private let hasBarrier: Bool
     /// The queue whose order the fence keeps. Nil when the fence is open or nobody needs it. Written under the
     /// operation's lock.
-    @exclusivity(unchecked) private var ordered: QueueCore?
+    @exclusivity(unchecked) private var orderedQueue: QueueCore?
     /// The number of operations and fences that wait for this fence, or are about to. Guarded by the queue's lock, as
-    /// is `isListed`.
+    /// is `isCurrent`.
     @exclusivity(unchecked) fileprivate var users = 0
     /// True while later operations are placed behind this fence.
-    @exclusivity(unchecked) fileprivate var isListed: Bool
+    @exclusivity(unchecked) fileprivate var isCurrent: Bool
 
     /// Makes a fence.
     ///
@@ -41,11 +41,11 @@ final class Fence: AnyOperation, @unchecked Sendable {
         self.side = side
         self.number = number
         hasBarrier = barrier != nil
-        ordered = core
-        isListed = side == .behind
+        orderedQueue = core
+        isCurrent = side == .behind
         super.init(after: (barrier.map { [$0] } ?? []) + (earlier.map { [$0] } ?? []) + others)
-        // Operations that wait for the fence raise its level, and the fence passes the level on to its sources.
-        level = .veryLow
+        // Operations that wait for the fence raise its priority, and the fence passes the priority on to its sources.
+        currentPriority = .veryLow
         earlier?.users += 1
         withLife { _ = $0.claim() }
         // The fence retains itself until it opens or nobody needs it.
@@ -54,40 +54,40 @@ final class Fence: AnyOperation, @unchecked Sendable {
 
     /// Opens the fence, after every operation that it waits for has finished.
     func open() {
-        if let (core, ending) = withLife({ life in ordered.take().map { ($0, life.finish()) } }) {
+        if let (core, ending) = withLife({ life in orderedQueue.take().map { ($0, life.finish()) } }) {
             if side == .behind {
-                let opened = core.state.withLock { $0.barriers.fenceOpens(self) }
+                let opened = core.state.withLock { $0.barriers.removeFinishedBarrier(of: self) }
                 withExtendedLifetime(opened) {}
             }
-            _ = core.settle(self, ending, continuing: false)
+            _ = core.complete(self, ending, continuing: false)
         }
         Unmanaged.passUnretained(self).release()
     }
 
     /// Called when an operation that was to wait for the fence ends early. If no other operation needs the fence, the
     /// fence stops waiting and releases its dependencies.
-    func isLeft(by leaver: AnyOperation) {
-        guard let core = withLife({ _ in ordered }) else { return }
-        let isCancelled = side == .before && !leaver.isFence && !leaver.hasJoined
+    func removeUser(_ user: AnyOperation) {
+        guard let core = withLife({ _ in orderedQueue }) else { return }
+        let isCancelled = side == .before && !user.isFence && !user.hasJoined
         let unneeded = core.state.withLock { state in
             users -= 1
             // Later operations wait for the fence behind the previous barrier again.
-            let behind = isCancelled ? state.barriers.isCancelled(behind: self)?.behind : nil
-            return [self, behind].compactMap(\.self).filter { $0.users == 0 && !$0.isListed }
+            let behind = isCancelled ? state.barriers.removeCancelledBarrier(waitingFor: self)?.behind : nil
+            return [self, behind].compactMap(\.self).filter { $0.users == 0 && !$0.isCurrent }
         }
         for fence in unneeded { fence.dissolve() }
     }
 
     private func dissolve() {
         let end = withLife { life in
-            ordered.take().flatMap { _ in endBeforeRun(with: .cancelled(reason: .requested), &life) }
+            orderedQueue.take().flatMap { _ in endBeforeRun(with: .cancelled(reason: .requested), &life) }
         }
-        end?.settle()
+        end?.complete()
     }
 
     /// The unfinished operations that have to finish before the fence opens. Operations before an unfinished barrier
     /// are left out, because that barrier waits for them.
-    var waitsInItsStead: [Wait] {
+    var underlyingWaits: [Wait] {
         var waits: [Wait] = []
         var next: Fence? = self
         while let fence = next {
@@ -120,13 +120,13 @@ extension [AnyOperation] {
         let own = Set(lazy.filter { !$0.isFence }.map { ObjectIdentifier($0) })
         return flatMap { operation in
             guard let fence = operation as? Fence else { return [operation] }
-            return fence.waitsInItsStead.map(\.source).filter { !own.contains(ObjectIdentifier($0)) }
+            return fence.underlyingWaits.map(\.source).filter { !own.contains(ObjectIdentifier($0)) }
         }
     }
 }
 
 /// An unfinished barrier with its fences.
-struct Fencing {
+struct FencedBarrier {
     let barrier: AnyOperation
     let before: Fence
     let behind: Fence
@@ -136,7 +136,7 @@ struct Fencing {
 struct Barriers {
     private struct Entry {
         /// The barrier, or nil if it has been cancelled or has finished.
-        var fencing: Fencing?
+        var barrier: FencedBarrier?
         /// The places of the registry where operations have entered after this barrier and before the next one. Nil if
         /// there are so many that looking at every operation of the queue takes less time.
         var places: [UInt32]? = []
@@ -154,19 +154,19 @@ struct Barriers {
     /// The number of the first entry in `list`.
     private var first = 0
     /// The number of entries at the front of `list` whose barriers have gone.
-    private var gone = 0
+    private var removedCount = 0
 
     @inline(__always)
     var isEmpty: Bool { list.isEmpty }
 
-    var newest: Fencing? { list.last?.fencing }
+    var newest: FencedBarrier? { list.last?.barrier }
 
     /// The places where operations have entered since the newest barrier, or nil if there are too many.
     var placesSinceNewest: [UInt32]? { list.last?.places }
 
     var nextNumber: Int { first + list.count }
 
-    mutating func append(_ fencing: Fencing) { list.append(Entry(fencing: fencing)) }
+    mutating func append(_ barrier: FencedBarrier) { list.append(Entry(barrier: barrier)) }
 
     /// Notes that an operation has entered after the newest barrier.
     ///
@@ -178,35 +178,35 @@ struct Barriers {
     }
 
     /// Removes the barrier of a fence that opens.
-    mutating func fenceOpens(_ fence: Fence) -> Fencing? { take(fence.number) { $0.behind === fence } }
+    mutating func removeFinishedBarrier(of fence: Fence) -> FencedBarrier? { remove(fence.number) { $0.behind === fence } }
 
     /// Removes the barrier that waits for this fence, because the barrier is cancelled.
-    mutating func isCancelled(behind fence: Fence) -> Fencing? {
-        let removed = take(fence.number) { $0.before === fence }
-        removed?.behind.isListed = false
+    mutating func removeCancelledBarrier(waitingFor fence: Fence) -> FencedBarrier? {
+        let removed = remove(fence.number) { $0.before === fence }
+        removed?.behind.isCurrent = false
         return removed
     }
 
     /// Removes a barrier. Returns nil if it is not there any more. When the newest barriers go, later ones get the same
     /// numbers; `isMeant` tells them apart.
-    private mutating func take(_ number: Int, if isMeant: (Fencing) -> Bool) -> Fencing? {
-        guard number >= first + gone, number < nextNumber, let taken = list[number - first].fencing, isMeant(taken)
+    private mutating func remove(_ number: Int, where isMeant: (FencedBarrier) -> Bool) -> FencedBarrier? {
+        guard number >= first + removedCount, number < nextNumber, let removed = list[number - first].barrier, isMeant(removed)
         else { return nil }
-        list[number - first].fencing = nil
-        while gone < list.count, list[gone].fencing == nil { gone += 1 }
+        list[number - first].barrier = nil
+        while removedCount < list.count, list[removedCount].barrier == nil { removedCount += 1 }
         // The operations that entered after the removed barriers count as entered after the barrier before them.
-        while list.count > gone, list[list.count - 1].fencing == nil {
+        while list.count > removedCount, list[list.count - 1].barrier == nil {
             let last = list.removeLast()
             list[list.count - 1].takePlaces(of: last)
         }
         // Entries are removed once they are more than half of the list, so that each remaining entry is moved only a
         // few times.
-        if gone > list.count / 2 {
-            list.removeFirst(gone)
-            first += gone
-            gone = 0
+        if removedCount > list.count / 2 {
+            list.removeFirst(removedCount)
+            first += removedCount
+            removedCount = 0
         }
-        return taken
+        return removed
     }
 }
 
@@ -226,7 +226,7 @@ extension QueueCore.State {
         // Counts the barrier itself as a user.
         before.users += 1
         let behind = Fence(.behind, number, barrier, last?.behind, [], on: core)
-        barriers.append(Fencing(barrier: barrier, before: before, behind: behind))
+        barriers.append(FencedBarrier(barrier: barrier, before: before, behind: behind))
     }
 
     mutating func noteEntry(of operation: Unmanaged<AnyOperation>) {

@@ -70,19 +70,19 @@ extension QueueCore {
         var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(barrier), callSite, &batch)
         guard let claimed = batch.claimed.first else { return }
-        let (door, fencing) = change { state in
-            let door = state.door(for: .outside)
-            if !door.isClosed { state.setUpFences(around: barrier, on: self) }
-            enter(claimed, &state)
-            return (door, door.isClosed ? nil : state.barriers.newest)
+        let (decision, fenced) = change { state in
+            let decision = state.admissionDecision(for: .outside)
+            if !decision.isClosed { state.setUpFences(around: barrier, on: self) }
+            insert(claimed, &state)
+            return (decision, decision.isClosed ? nil : state.barriers.newest)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
         batch = Batch(origin: .outside, on: self)
-        if let fencing { link(fencing.before, &batch) }
+        if let fenced { link(fenced.before, &batch) }
         // The barrier waits for the fence before it, and this fence waits for the earlier ones.
-        pass(barrier, fencing.map { .behind($0.before) } ?? door)
+        apply(fenced.map { .behind($0.before) } ?? decision, to: barrier)
         link(claimed, &batch)
-        if let fencing { link(fencing.behind, &batch) }
+        if let fenced { link(fenced.behind, &batch) }
         while !batch.isEmpty { enter(&batch) }
         lookForCycles(closedBy: batch)
     }
@@ -129,7 +129,7 @@ extension QueueCore {
             self.origin = origin
             self.run = run
             isChild = origin.isChild
-            isObserved = core.hub.isObserved
+            isObserved = core.broadcaster.isObserved
             taskLocals = TaskLocalValues(of: core.taskLocals)
         }
 
@@ -159,14 +159,14 @@ extension QueueCore {
             operation.withLife { life in
                 let claim = life.claim()
                 if case .claimed(let isAwaited, _) = claim {
-                    operation.home = .passUnretained(self)
+                    operation.unretainedCore = .passUnretained(self)
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if let values = batch.taskLocals { life.madeOptionalState().taskLocals = values }
                     if isAwaited { operation.dependencyCounter.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
-                        operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)
+                        operation.holdEvents(for: broadcaster, isQueueObserved: batch.isObserved, &life)
                     }
                 }
                 return claim
@@ -186,7 +186,7 @@ extension QueueCore {
     @inline(never)
     private func prepare(_ operation: AnyOperation, _ origin: SubmissionSource) {
         // An operation that the queue refuses is no duplicate and replaces no other operation.
-        if case .closed = state.withLock({ $0.door(for: origin) }) { return }
+        if case .closed = state.withLock({ $0.admissionDecision(for: origin) }) { return }
         if operation.endsOnBrokenCycle() { return }
         if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.enterIdentities(on: self) }
         limitWaiting(of: operation)
@@ -195,7 +195,7 @@ extension QueueCore {
     @inline(never)
     private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
         // An operation that was cancelled before its first add has finished too, but that add is not misuse.
-        let wasAdded = if case .addedBefore = claim { true } else { operation.home != nil }
+        let wasAdded = if case .addedBefore = claim { true } else { operation.unretainedCore != nil }
         guard wasAdded, let callSite else { return }
         let wasPulledIn = operation.withLife { $0.takePulledIn() }
         if wasPulledIn, operation.queueNumber == number { return }
@@ -214,14 +214,14 @@ extension QueueCore {
         // The operations to link: those with dependencies or observers, those behind a fence, and those that have ended
         // since the claim.
         var rest = IntrusiveList()
-        let door = change(startsWorkers: startsWorkers) { state in
-            let door = state.door(for: batch.origin)
-            if case .behind(let fence) = door { state.addUsers(count, of: fence) }
+        let decision = change(startsWorkers: startsWorkers) { state in
+            let decision = state.admissionDecision(for: batch.origin)
+            if case .behind(let fence) = decision { state.addUsers(count, of: fence) }
             ready.forEach { state.scheduler.append($0) }
             claimed.forEach { operation in
-                enter(operation, &state)
+                insert(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
-                    guard door.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
+                    guard decision.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
                     return !operation.dependencyCounter.linked(to: 0).wasEnded
                 }
                 if isListed {
@@ -230,20 +230,20 @@ extension QueueCore {
                     rest.append(operation)
                 }
             }
-            return door
+            return decision
         }
         rest.forEach { operation in
-            operation._withUnsafeGuaranteedRef { pass($0, door) }
+            operation._withUnsafeGuaranteedRef { apply(decision, to: $0) }
             link(operation, &batch)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
         // The first observer came, or the last one left, after the batch had read `isObserved`. A new observer may have
         // looked for the queue's operations before these had entered.
-        if hub.isObserved != batch.isObserved {
+        if broadcaster.isObserved != batch.isObserved {
             batch.isObserved.toggle()
             observeOperations()
         }
-        if case .closed = door { return claimed.isEmpty }
+        if case .closed = decision { return claimed.isEmpty }
         return true
     }
 
@@ -254,31 +254,31 @@ extension QueueCore {
         claimed._withUnsafeGuaranteedRef { operation in
             let linked: DependencyCounter.Linked
             var links = Links()
-            var isToldReady = false
+            var hasPublishedReady = false
             if operation.dependencyCounter.isLinked {
                 // The operation has no dependencies. It was marked as linked when it entered, and had ended before.
                 linked = .endedWithoutLinks
             } else {
-                let level = operation.level
+                let level = operation.currentPriority
                 operation.edges.enter(claimed) { links.register($0, with: $1, at: level) }
                 if links.foundLower { operation.raiseSources() }
                 // A source may have ended since the claim because of a cycle with this operation.
                 if links.foundFinished { operation.foundFinishedSource() }
                 let isWaiting = links.registered > 0
-                let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
-                if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
+                let added = operation.isObserved ? operation.makeAddedEvent(from: batch.origin) : nil
+                if isWaiting, let added { operation.publish(added, isWaiting: true) }
                 linked = operation.dependencyCounter.linked(to: links.registered)
                 // The event of the add also says whether the operation is ready. Nobody else can begin the operation
                 // before it is listed.
-                if !isWaiting, let addition { operation.tell(addition, isReady: linked.isReady && !linked.wasEnded) }
-                isToldReady = !isWaiting && addition != nil
+                if !isWaiting, let added { operation.publish(added, isReady: linked.isReady && !linked.wasEnded) }
+                hasPublishedReady = !isWaiting && added != nil
             }
             if linked.wasEnded {
                 operation.endAfterLinking()
                 // Otherwise the thread that counts the operation down to zero releases it.
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
-                if operation.isObserved, !isToldReady { operation.tellReady() }
+                if operation.isObserved, !hasPublishedReady { operation.publishReady() }
                 batch.ready.append(claimed)
             } else if links.waitsForAdded, linked.wasAwaited {
                 batch.suspects.append(operation)
@@ -289,7 +289,7 @@ extension QueueCore {
 
     private func link(_ fence: Fence, _ batch: inout Batch) {
         var links = Links()
-        let level = fence.level
+        let level = fence.currentPriority
         fence.edges.enter(.passUnretained(fence)) { links.register($0, with: $1, at: level) }
         if links.foundLower { fence.raiseSources() }
         if links.foundFinished { CycleBreak.foundFinished(by: fence) }
@@ -320,7 +320,7 @@ extension QueueCore {
             _ place: DependentList.Place, with source: Unmanaged<AnyOperation>, at level: OperationPriority
         ) {
             source._withUnsafeGuaranteedRef { source in
-                if source.level < level { foundLower = true }
+                if source.currentPriority < level { foundLower = true }
                 switch source.withLife({ $0.register(place) }) {
                 case .finishedBefore: foundFinished = true
                 case .registered(let sourceWasAdded):
@@ -340,6 +340,6 @@ extension AnyOperation {
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
         isChild = true
-        if let holder = origin.nameHolder { life.madeOptionalState().nameHolder = holder }
+        if let holder = origin.exclusionHolder { life.madeOptionalState().exclusionHolder = holder }
     }
 }

@@ -1,5 +1,5 @@
 /// The dependencies that an add follows.
-private enum Reach {
+private enum UpstreamScope {
     case inputs
     case all
 }
@@ -65,11 +65,11 @@ extension QueueCore {
         var early: Set<ObjectIdentifier> = []
         let upstream = AnyOperation.upstream(of: CollectionOfOne(operation), through: .all) { unique in
             early.insert(ObjectIdentifier(unique))
-            if unique === operation { operation.isAddedByName() }
+            if unique === operation { operation.noteExplicitAdd() }
             add([unique], from: origin, run: run, unique === operation ? callSite : nil)
         }
         let unadded = upstream.filter { $0.isUnadded }
-        operation.isAddedByName()
+        operation.noteExplicitAdd()
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
         add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, run: run, callSite)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
@@ -81,7 +81,7 @@ extension QueueCore {
     /// Adds several operations with every operation that they need. Operations that were added before are left alone.
     func addWithUpstream(_ operations: [AnyOperation], from origin: SubmissionSource) {
         let upstream = AnyOperation.upstream(of: operations, through: .all) { add([$0], from: origin, nil) }
-        for operation in operations { operation.isAddedByName() }
+        for operation in operations { operation.noteExplicitAdd() }
         add(upstream.filter { $0.isUnadded }, from: origin, nil)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
     }
@@ -94,14 +94,14 @@ extension AnyOperation {
     /// - Parameter addUnique: Adds an operation that has an identity. Called before the search asks that operation for
     ///   its sources.
     fileprivate static func upstream(
-        of operations: some Collection<AnyOperation>, through reach: Reach, addUnique: (AnyOperation) -> Void
+        of operations: some Collection<AnyOperation>, through scope: UpstreamScope, addUnique: (AnyOperation) -> Void
     ) -> [AnyOperation] {
         var order: [AnyOperation] = []
         var seen: Set<ObjectIdentifier> = []
         var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
         order.reserveCapacity(operations.count)
         for operation in operations {
-            let sources = operation.unseenSources(reach, addUnique)
+            let sources = operation.unseenSources(scope, addUnique)
             // An operation may occur twice in the result. That does no harm, because its second add is ignored.
             if sources.isEmpty {
                 order.append(operation)
@@ -112,7 +112,7 @@ extension AnyOperation {
             while let last = path.indices.last {
                 if let source = path[last].sources.popFirst() {
                     if seen.insert(ObjectIdentifier(source)).inserted {
-                        path.append((source, source.unseenSources(reach, addUnique)))
+                        path.append((source, source.unseenSources(scope, addUnique)))
                     }
                 } else {
                     order.append(path.removeLast().operation)
@@ -147,33 +147,33 @@ extension AnyOperation {
     }
 
     private final func unseenSources(
-        _ reach: Reach, _ addUnique: (AnyOperation) -> Void
+        _ scope: UpstreamScope, _ addUnique: (AnyOperation) -> Void
     ) -> ArraySlice<AnyOperation> {
         let sources: ArraySlice<AnyOperation>? = withLife { life in
             if life.phase == .created { life.isPulledIn = true }
-            return life.isUndecided ? nil : unseenSources(reach, life)
+            return life.isUndecided ? nil : unseenSources(scope, life)
         }
         if let sources { return sources }
         addUnique(self)
         return withLife { life in
             // The inputs of a unique operation are still to be added, unless it has joined another one.
-            if reach == .inputs, life.phase == .added { return edges.all.prefix(life.inputCount) }
-            return unseenSources(reach, life)
+            if scope == .inputs, life.phase == .added { return edges.all.prefix(life.inputCount) }
+            return unseenSources(scope, life)
         }
     }
 
     /// Returns the sources that the search has to visit. The caller holds the operation's lock.
-    private final func unseenSources(_ reach: Reach, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
+    private final func unseenSources(_ scope: UpstreamScope, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
         switch life.phase {
-        case .created: reach == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
+        case .created: scope == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
         // The add that claimed this operation adds its inputs.
-        case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all.filter { !$0.isFence }[...]
+        case .added: scope == .inputs || life.isUpstreamAdded ? [] : edges.all.filter { !$0.isFence }[...]
         case .evaluating, .executing, .finishing, .finished: []
         }
     }
 
     /// Notes that somebody adds this operation for its own sake, although a search for what others need has found it.
-    fileprivate final func isAddedByName() {
+    fileprivate final func noteExplicitAdd() {
         withLife { if $0.phase == .created { $0.isPulledIn = false } }
     }
 

@@ -7,22 +7,22 @@
 extension QueueCore.State {
     /// Returns what the worker does next, and fills its local queue with more operations of the same priority.
     @inline(__always)
-    mutating func deal(to localQueue: LocalQueue) -> Scheduler.WorkerAction {
+    mutating func nextAction(refilling localQueue: LocalQueue) -> Scheduler.WorkerAction {
         let action = nextAction { $0.nextAction() }
-        if localQueue.reach > 1, scheduler.width > 1, case .run(let first) = action {
-            deal(to: localQueue, after: first)
+        if localQueue.batchLimit > 1, scheduler.width > 1, case .run(let first) = action {
+            refill(localQueue, after: first)
         }
         return action
     }
 
     @inline(never)
-    private mutating func deal(to localQueue: LocalQueue, after first: Unmanaged<AnyOperation>) {
-        let level = first._withUnsafeGuaranteedRef { $0.level }
+    private mutating func refill(_ localQueue: LocalQueue, after first: Unmanaged<AnyOperation>) {
+        let level = first._withUnsafeGuaranteedRef { $0.currentPriority }
         guard scheduler.allowsLocalQueues(at: level), admission.isEmpty, let second = scheduler.popReady(at: level)
         else { return }
         localQueue.clear()
         localQueue.append(second)
-        while localQueue.count + 1 < localQueue.reach, let next = scheduler.popReady(at: level) {
+        while localQueue.count + 1 < localQueue.batchLimit, let next = scheduler.popReady(at: level) {
             localQueue.append(next)
         }
         localQueue.open()
@@ -34,13 +34,13 @@ extension QueueCore.State {
     /// with `follower`, which its last operation has made ready. From here on, the operations that the worker runs can
     /// leave through the local queue.
     @inline(never)
-    mutating func goOn(with follower: Unmanaged<AnyOperation>, _ localQueue: LocalQueue) {
+    mutating func open(_ localQueue: LocalQueue, continuingWith follower: Unmanaged<AnyOperation>) {
         if let position = localQueue.close() {
-            for place in localQueue.placesLeft(at: position) { registry.leave(place: place) }
-            localQueue.goOn(from: position)
+            for place in localQueue.removedPlaces(at: position) { registry.remove(at: place) }
+            localQueue.reopen(at: position)
             return
         }
-        let level = follower._withUnsafeGuaranteedRef { $0.level }
+        let level = follower._withUnsafeGuaranteedRef { $0.currentPriority }
         guard scheduler.allowsLocalQueues(at: level), admission.isEmpty,
             localQueues.isEmpty || localQueues.level == level
         else { return }
@@ -50,11 +50,11 @@ extension QueueCore.State {
     }
 
     /// Reclaims the worker's own local queue before the worker asks for more. See
-    /// ``LocalQueue/giveBack(isPlain:isNeeded:)``.
+    /// ``LocalQueue/endBatch(isPlain:isNeeded:)``.
     @inline(__always)
     mutating func reclaim(own localQueue: LocalQueue, isPlain: Bool) {
-        let isNeeded = localQueue.isOut && reclaim(localQueue)
-        localQueue.giveBack(isPlain: isPlain, isNeeded: isNeeded)
+        let isNeeded = localQueue.isInUse && reclaim(localQueue)
+        localQueue.endBatch(isPlain: isPlain, isNeeded: isNeeded)
     }
 
     /// Closes a local queue, removes the operations that have left through it from the registry, and lists again those
@@ -66,7 +66,7 @@ extension QueueCore.State {
     private mutating func reclaim(_ localQueue: LocalQueue) -> Bool {
         guard let position = localQueue.close() else { return true }
         localQueues.remove(localQueue)
-        for place in localQueue.placesLeft(at: position) { registry.leave(place: place) }
+        for place in localQueue.removedPlaces(at: position) { registry.remove(at: place) }
         for waiting in stride(from: localQueue.count - 1, through: position.next, by: -1) {
             scheduler.reclaim(localQueue[waiting], at: localQueues.level)
         }

@@ -15,12 +15,12 @@ final class QueueCore: Sendable {
         var handlerDispatcher = HandlerDispatcher()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
-        var closing = ShutdownState.not
+        var shutdownState = ShutdownState.running
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
         /// The iterations over sequences that add an operation for each element and have not ended, numbered in order
         /// of arrival.
-        var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
-        var lastDeliverer: UInt64 = 0
+        var shutdownListeners: [ObjectIdentifier: (number: UInt64, listener: any ShutdownListener)] = [:]
+        var lastShutdownListener: UInt64 = 0
         var barriers = Barriers()
         /// Operations that may have closed a cycle, kept for a sweep.
         var suspects = PendingSuspects()
@@ -29,7 +29,7 @@ final class QueueCore: Sendable {
         /// The number of times that the queue was suspended or resumed.
         var suspensionCount: UInt64 = 0
         /// True while the queue retains itself, which it does while it has operations.
-        var isAwake = false
+        var retainsItself = false
 
         /// True if the queue is idle as soon as ``holders`` is zero.
         var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
@@ -68,10 +68,10 @@ final class QueueCore: Sendable {
     let timerService: TimerService
     /// True if workers measure a time slice in operations and not in time, which a seeded schedule requires.
     let slicesByCount: Bool
-    /// The initial batch limit of a worker; see ``LocalQueue/init(least:isTimed:)``.
-    let leastReach: Int
+    /// The initial batch limit of a worker; see ``LocalQueue/init(initialBatchLimit:isTimed:)``.
+    let initialBatchLimit: Int
     /// Numbers the queue's events and passes them on to observers and event streams.
-    let hub: EventBroadcaster
+    let broadcaster: EventBroadcaster
     /// Reports to its subscribers when nothing happens in the queue.
     let stalls = StallWatch()
     let misuseHandler: Locked<(@Sendable (Misuse) -> Void)?>
@@ -79,7 +79,7 @@ final class QueueCore: Sendable {
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
         time: TimeSource, taskLocals: [CarriedTaskLocal] = [], onMisuse: (@Sendable (Misuse) -> Void)?,
-        probe: (@Sendable (OperationEvent) -> Void)?, leastReach: Int
+        probe: (@Sendable (OperationEvent) -> Void)?, initialBatchLimit: Int
     ) {
         self.name = name
         self.time = time
@@ -94,19 +94,19 @@ final class QueueCore: Sendable {
         self.taskLocals = taskLocals
         // The hooks bind the task-locals around each body.
         hasMiddleware.store(!taskLocals.isEmpty, ordering: .relaxed)
-        self.leastReach = leastReach
+        self.initialBatchLimit = initialBatchLimit
         number = QueueDirectory.nextNumber()
-        hub = EventBroadcaster(
+        broadcaster = EventBroadcaster(
             of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
         QueueDirectory.enter(self)
-        if !time.isSystemClock { Rates.enter(queue: number, time) }
+        if !time.isSystemClock { RateManager.register(queue: number, time) }
     }
 
     deinit {
         QueueDirectory.leave(number)
         if timerService !== TimerService.shared { timerService.stop() }
-        if !time.isSystemClock { Rates.leave(queue: number, time) }
-        hub.queueHasGone()
+        if !time.isSystemClock { RateManager.unregister(queue: number, time) }
+        broadcaster.queueWasReleased()
     }
 
     // MARK: Changing the scheduler
@@ -119,26 +119,26 @@ final class QueueCore: Sendable {
     func change<Result>(startsWorkers: Bool = true, _ body: (inout State) -> Result) -> Result {
         let (result, action, ended) = state.withLock { state in
             let result = body(&state)
-            let action = settle(&state, startsWorkers: startsWorkers)
+            let action = assignPermit(&state, startsWorkers: startsWorkers)
             let ended = state.scheduler.takeEnded()
-            if ended != nil { beginHolding() }
+            if ended != nil { addHolder() }
             return (result, action, ended)
         }
         perform(action)
         if let ended {
             IntrusiveList.forEach(from: ended) { $0.release() }
-            hasReleased()
+            removeHolder()
         }
         return result
     }
 
     @inline(__always)
-    private func settle(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Action {
+    private func assignPermit(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Action {
         if !state.localQueues.isEmpty, !state.scheduler.allowsLocalQueues(at: state.localQueues.level) {
             state.reclaimAll()
         }
-        let action = state.scheduler.settle(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
-        if !state.admission.isEmpty { return settle(&state, besides: action) }
+        let action = state.scheduler.assignPermit(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
+        if !state.admission.isEmpty { return admitSubmission(&state, unless: action) }
         let now = state.scheduler.hint
         // The hint is written only when it changes, because every worker reads its cache line.
         if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
@@ -148,7 +148,7 @@ final class QueueCore: Sendable {
     /// Decides while a submission waits. Workers must take the lock before they go on, because each operation that
     /// begins may admit a submission.
     @inline(never)
-    private func settle(_ state: inout State, besides action: Scheduler.Action) -> Scheduler.Action {
+    private func admitSubmission(_ state: inout State, unless action: Scheduler.Action) -> Scheduler.Action {
         hint.store(Scheduler.mustAsk, ordering: .relaxed)
         if case .none = action, let next = state.admit() { return .admit(next) }
         return action
@@ -174,7 +174,7 @@ final class QueueCore: Sendable {
             let tookPermit = resumption.resume()
             let action = state.withLock { state in
                 if !tookPermit { state.scheduler.releasePermit() }
-                return settle(&state)
+                return assignPermit(&state)
             }
             if case .resume(let another) = action { next = another.takeRetainedValue() } else { perform(action) }
         }
@@ -184,50 +184,50 @@ final class QueueCore: Sendable {
 
     /// Enters an operation into the registry. The caller holds the queue's lock.
     @inline(__always)
-    func enter(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
-        if !state.isAwake {
-            state.isAwake = true
+    func insert(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
+        if !state.retainsItself {
+            state.retainsItself = true
             _ = Unmanaged.passRetained(self)
         }
-        state.registry.enter(operation)
+        state.registry.insert(operation)
         if !state.barriers.isEmpty { state.noteEntry(of: operation) }
     }
 
     /// Removes an operation from the registry. The caller holds the queue's lock. After unlocking it releases the
     /// operation and then calls `left`.
     @inline(__always)
-    func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
-        state.registry.leave(operation)
-        return departure(&state)
+    func remove(_ operation: AnyOperation, _ state: inout State) -> RemovalResult {
+        state.registry.remove(operation)
+        return removalResult(&state)
     }
 
     /// Reports whether the last operation has left. Callers whose own operation left earlier use it after they have
     /// reclaimed a local queue, because operations that leave through one are removed from the registry only then.
     @inline(__always)
-    func departure(_ state: inout State) -> Departure {
-        if state.registry.count > 0 || !state.isAwake { return .ordinary }
-        state.isAwake = false
-        let isSwept = state.suspects.lastLeaves()
-        return .last(waking: takeIdleWaiters(&state), isSwept: isSwept)
+    func removalResult(_ state: inout State) -> RemovalResult {
+        if state.registry.count > 0 || !state.retainsItself { return .othersRemain }
+        state.retainsItself = false
+        let isSweepRunning = state.suspects.lastLeaves()
+        return .becameEmpty(waking: takeIdleWaiters(&state), isSweepRunning: isSweepRunning)
     }
 
-    enum Departure {
-        case ordinary
-        /// The queue has no operation left. `isSwept` is true if a sweep for cycles is running, which must not find the
-        /// queue idle before the last operation is released.
-        case last(waking: [UnsafeContinuation<Void, Never>], isSwept: Bool)
+    enum RemovalResult {
+        case othersRemain
+        /// The queue has no operation left. `isSweepRunning` is true if a sweep for cycles is running, which must not
+        /// find the queue idle before the last operation is released.
+        case becameEmpty(waking: [UnsafeContinuation<Void, Never>], isSweepRunning: Bool)
     }
 
     @inline(__always)
-    func left(_ departure: consuming Departure) {
-        if case .last(let idleWaiters, let isSwept) = consume departure { lastLeft(idleWaiters, isSwept) }
+    func didRemove(_ removal: consuming RemovalResult) {
+        if case .becameEmpty(let idleWaiters, let isSweepRunning) = consume removal { didBecomeEmpty(idleWaiters, isSweepRunning) }
     }
 
     @inline(never)
-    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>], _ isSwept: Bool) {
+    private func didBecomeEmpty(_ idleWaiters: [UnsafeContinuation<Void, Never>], _ isSweepRunning: Bool) {
         if stalls.isWatched { stalls.adjust(on: self) }
         resumeWaiters(idleWaiters)
-        if isSwept {
+        if isSweepRunning {
             resumeWaiters(
                 state.withLock { state in
                     state.suspects.lastWasReleased()
@@ -238,19 +238,19 @@ final class QueueCore: Sendable {
     }
 
     @inline(__always)
-    func beginHolding() { holders.wrappingAdd(1, ordering: .relaxed) }
+    func addHolder() { holders.wrappingAdd(1, ordering: .relaxed) }
 
     /// Ends one hold of ``holders``, after the caller has released the operations that it held. The queue may be idle
     /// from then on.
     @inline(__always)
-    func hasReleased() {
+    func removeHolder() {
         let left = holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
         assert(left >= 0, "\(String(describing: name)) has released more than it held")
-        if left == 0 { lastHasReleased() }
+        if left == 0 { lastHolderWasRemoved() }
     }
 
     @inline(never)
-    private func lastHasReleased() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
+    private func lastHolderWasRemoved() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
 
     func isIdle(_ state: borrowing State) -> Bool {
         state.hasNothingToDo && holders.load(ordering: .acquiring) == 0

@@ -46,7 +46,7 @@ final class RunScope: Sendable {
     }
 
     private func origin(of body: AnyOperation?) -> SubmissionSource {
-        if let parent { return .child(of: parent, inside: parent.nameScope) }
+        if let parent { return .child(of: parent, inside: parent.exclusionHolderForChildren) }
         return body != nil ? .awaited : .outside
     }
 

@@ -36,41 +36,41 @@ struct RateStateMachine<Waiter> {
     private var nextStart: Duration
     /// The theoretical time of the next start if every operation with a turn had started when it got the turn. Never
     /// earlier than `nextStart`.
-    private var nextAction: Duration
+    private var nextTurn: Duration
     /// The waiting operations in the order of their arrival numbers, which those that come back keep.
-    private var line = TimerHeap<UInt64, Waiter>()
+    private var waiters = TimerHeap<UInt64, Waiter>()
 
     init(_ limits: RateLimits, at now: Duration) {
         self.limits = limits
         nextStart = now
-        nextAction = now
+        nextTurn = now
     }
 
     /// Takes note of an operation with these limits. Returns true if they differ from those of the rate; then the
     /// slower ones count.
-    mutating func meet(_ others: RateLimits) -> Bool {
+    mutating func noteLimits(_ others: RateLimits) -> Bool {
         if others == limits { return false }
         limits = .slower(limits, others)
         return true
     }
 
     /// True if nobody waits, and a new rate would decide in the same way.
-    func isUnused(at now: Duration) -> Bool { line.count == 0 && nextAction <= now }
+    func isUnused(at now: Duration) -> Bool { waiters.count == 0 && nextTurn <= now }
 
     // MARK: Starting
 
     /// Returns true if the operation with this arrival number may start: the rate allows it, and no operation that came
     /// before is waiting.
     func admits(_ arrival: UInt64, hasTurn: Bool, at now: Duration) -> Bool {
-        if let first = line.next, first < arrival { return false }
-        return (hasTurn ? nextStart : nextAction) - limits.tolerance <= now
+        if let first = waiters.next, first < arrival { return false }
+        return (hasTurn ? nextStart : nextTurn) - limits.tolerance <= now
     }
 
     /// Counts the start of an operation that is admitted.
     mutating func start(hasTurn: Bool, at now: Duration) {
         nextStart = max(nextStart, now) + limits.interval
-        if !hasTurn { nextAction = max(nextAction, now) + limits.interval }
-        nextAction = max(nextAction, nextStart)
+        if !hasTurn { nextTurn = max(nextTurn, now) + limits.interval }
+        nextTurn = max(nextTurn, nextStart)
     }
 
     /// Removes the last start, because the operation has not started after all.
@@ -84,34 +84,34 @@ struct RateStateMachine<Waiter> {
     mutating func correct(at now: Duration) {
         let latest = now + limits.tolerance + limits.interval
         nextStart = min(nextStart, latest)
-        nextAction = min(nextAction, latest)
+        nextTurn = min(nextTurn, latest)
     }
 
     // MARK: Waiting
 
-    mutating func wait(_ waiter: Waiter, arrival: UInt64) -> Ticket { line.add(waiter, at: arrival) }
+    mutating func wait(_ waiter: Waiter, arrival: UInt64) -> Ticket { waiters.add(waiter, at: arrival) }
 
     /// Removes a waiting operation. Returns false if it does not wait any more.
-    mutating func leave(_ ticket: Ticket) -> Bool { line.remove(ticket) != nil }
+    mutating func removeWaiter(_ ticket: Ticket) -> Bool { waiters.remove(ticket) != nil }
 
     /// Gives the first waiting operation its turn and removes it, if the time of the turn has come.
     mutating func takeTurn(at now: Duration) -> Waiter? {
         guard let time = turnTime, time <= now else { return nil }
-        nextAction = max(nextAction, now) + limits.interval
-        return line.removeFirst()
+        nextTurn = max(nextTurn, now) + limits.interval
+        return waiters.removeFirst()
     }
 
     /// Takes back the turn of an operation that does not use it.
-    mutating func giveTurnBack() { nextAction = max(nextStart, nextAction - limits.interval) }
+    mutating func giveTurnBack() { nextTurn = max(nextStart, nextTurn - limits.interval) }
 
     /// The waiting operation that gets the next turn.
-    var first: Waiter? { line.first }
+    var first: Waiter? { waiters.first }
 
     /// The time of the next turn; nil if nobody waits.
-    var turnTime: Duration? { line.count == 0 ? nil : nextAction - limits.tolerance }
+    var turnTime: Duration? { waiters.count == 0 ? nil : nextTurn - limits.tolerance }
 
     // MARK: Inspection
 
     /// The arrival numbers of the waiting operations, in no particular order.
-    var arrivals: [UInt64] { line.times }
+    var arrivals: [UInt64] { waiters.times }
 }

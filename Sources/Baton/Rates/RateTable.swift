@@ -1,5 +1,5 @@
 /// The rates of the process, and the operations that wait for them. A state machine that is pure except for the
-/// references that it stores; ``Rates`` is its driver.
+/// references that it stores; ``RateManager`` is its driver.
 ///
 /// A waiting operation is in no list of its queue and on no task: the table owns the queue's reference to it. A call
 /// that ends the operation's last wait, with a turn or because the operation ends, passes this reference to its caller.
@@ -18,21 +18,21 @@ struct RateTable {
     }
 
     /// The rates on one clock.
-    private final class Book {
+    private final class ClockRates {
         let time: TimeSource
         /// The queues with this clock. Queues with one of the system's clocks are not counted, because the rates on
         /// these clocks outlive all queues.
         var queues: Set<UInt32> = []
-        var rates: [String: Entry] = [:]
+        var rates: [String: RateEntry] = [:]
         /// The number of rates at which unused ones are dropped.
-        var limit = Book.leastLimit
+        var limit = ClockRates.leastLimit
 
         static let leastLimit = 16
 
         init(_ time: TimeSource) { self.time = time }
     }
 
-    private final class Entry {
+    private final class RateEntry {
         var machine: RateStateMachine<Unmanaged<AnyOperation>>
         var timer: Timer?
         /// True if two operations have given the rate different numbers, which was reported.
@@ -50,7 +50,7 @@ struct RateTable {
         var ticket: TimerService.Ticket?
     }
 
-    private struct Member {
+    private struct Waiter {
         /// The wait of an operation for one of its rates.
         struct Place {
             let key: Key
@@ -68,7 +68,7 @@ struct RateTable {
         var places: [Place]
 
         /// True if the operation waits for the turn of a rate; otherwise it is listed in its queue, or about to be.
-        var isInLine: Bool { places.contains { $0.ticket != nil } }
+        var awaitsTurn: Bool { places.contains { $0.ticket != nil } }
 
         func hasTurn(_ key: Key) -> Bool { places.contains { $0.key == key && $0.ticket == nil } }
 
@@ -77,29 +77,29 @@ struct RateTable {
         }
     }
 
-    private var books: [ObjectIdentifier: Book] = [:]
-    private var members: [ObjectIdentifier: Member] = [:]
+    private var clocks: [ObjectIdentifier: ClockRates] = [:]
+    private var waiters: [ObjectIdentifier: Waiter] = [:]
     private var lastArrival: UInt64 = 0
 
     // MARK: Clocks
 
     /// Registers a queue with its clock. Returns the clock that measures the rates of the queue's operations.
-    mutating func enter(queue number: UInt32, _ time: TimeSource) -> TimeSource {
-        let book = books[time.clockIdentity] ?? Book(time)
-        books[time.clockIdentity] = book
-        if !time.isSystemClock { book.queues.insert(number) }
-        return book.time
+    mutating func register(queue number: UInt32, _ time: TimeSource) -> TimeSource {
+        let clockRates = clocks[time.clockIdentity] ?? ClockRates(time)
+        clocks[time.clockIdentity] = clockRates
+        if !time.isSystemClock { clockRates.queues.insert(number) }
+        return clockRates.time
     }
 
     /// Removes a queue. Returns an object that the caller releases after unlocking.
-    mutating func leave(queue number: UInt32, clock: ObjectIdentifier) -> AnyObject? {
-        guard let book = books[clock], book.queues.remove(number) != nil, book.queues.isEmpty else { return nil }
-        return books.removeValue(forKey: clock)
+    mutating func unregister(queue number: UInt32, clock: ObjectIdentifier) -> AnyObject? {
+        guard let clockRates = clocks[clock], clockRates.queues.remove(number) != nil, clockRates.queues.isEmpty else { return nil }
+        return clocks.removeValue(forKey: clock)
     }
 
     // MARK: Starting
 
-    enum Answer {
+    enum StartResult {
         case started
         /// This rate does not allow the start. `hasWaited` is true if the operation has waited for one of its rates
         /// before and could not use its turn.
@@ -109,22 +109,22 @@ struct RateTable {
     /// Counts a start in all of these rates, if all of them allow it.
     mutating func start(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
-    ) -> (answer: Answer, conflicts: [Misuse.Kind], changes: [TimerChange]) {
-        let member = members[operation.id]
-        let arrival = member?.arrival ?? lastArrival + 1
+    ) -> (result: StartResult, conflicts: [Misuse.Kind], changes: [TimerChange]) {
+        let waiter = waiters[operation.id]
+        let arrival = waiter?.arrival ?? lastArrival + 1
         var conflicts: [Misuse.Kind] = []
         for rate in rates {
-            let entry = meet(rate, on: clock, at: now, &conflicts)
-            let hasTurn = member?.hasTurn(Key(clock: clock, name: rate.key)) ?? false
+            let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
+            let hasTurn = waiter?.hasTurn(Key(clock: clock, name: rate.key)) ?? false
             if !entry.machine.admits(arrival, hasTurn: hasTurn, at: now) {
-                return (.refused(by: rate, hasWaited: member != nil), conflicts, [])
+                return (.refused(by: rate, hasWaited: waiter != nil), conflicts, [])
             }
         }
         for rate in rates {
             let key = Key(clock: clock, name: rate.key)
-            entry(key)?.machine.start(hasTurn: member?.hasTurn(key) ?? false, at: now)
+            entry(key)?.machine.start(hasTurn: waiter?.hasTurn(key) ?? false, at: now)
         }
-        members[operation.id] = nil
+        waiters[operation.id] = nil
         return (.started, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
     }
 
@@ -146,27 +146,27 @@ struct RateTable {
         on clock: ObjectIdentifier,
         at now: Duration
     ) -> [TimerChange] {
-        let member = members[operation.id]
-        if member == nil { lastArrival += 1 }
-        let arrival = member?.arrival ?? lastArrival
+        let waiter = waiters[operation.id]
+        if waiter == nil { lastArrival += 1 }
+        let arrival = waiter?.arrival ?? lastArrival
         // ``start(_:_:on:at:)`` has reported the conflicts.
         var conflicts: [Misuse.Kind] = []
-        var places = rates.map { rate -> Member.Place in
+        var places = rates.map { rate -> Waiter.Place in
             let key = Key(clock: clock, name: rate.key)
-            let entry = meet(rate, on: clock, at: now, &conflicts)
-            guard member?.hasTurn(key) == true else {
-                return Member.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
+            guard waiter?.hasTurn(key) == true else {
+                return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
             }
-            if entry.machine.admits(arrival, hasTurn: true, at: now) { return Member.Place(key: key, rate: rate) }
+            if entry.machine.admits(arrival, hasTurn: true, at: now) { return Waiter.Place(key: key, rate: rate) }
             entry.machine.giveTurnBack()
-            return Member.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
         // By now all rates would allow the start, so the turn that is given back here comes again at once.
         if places.allSatisfy({ $0.ticket == nil }), let entry = entry(places[0].key) {
             entry.machine.giveTurnBack()
             places[0].ticket = entry.machine.wait(operation, arrival: arrival)
         }
-        members[operation.id] = Member(arrival: arrival, core: core, places: places)
+        waiters[operation.id] = Waiter(arrival: arrival, core: core, places: places)
         return places.compactMap { adjustTimer(of: $0.key) }
     }
 
@@ -180,8 +180,8 @@ struct RateTable {
         entry.machine.correct(at: now)
         var turns: [Unmanaged<AnyOperation>] = []
         while let operation = entry.machine.takeTurn(at: now) {
-            members[operation.id]?.takeTurn(timer.key)
-            if members[operation.id]?.isInLine == false { turns.append(operation) }
+            waiters[operation.id]?.takeTurn(timer.key)
+            if waiters[operation.id]?.awaitsTurn == false { turns.append(operation) }
         }
         return (turns, adjustTimer(of: timer.key))
     }
@@ -189,22 +189,22 @@ struct RateTable {
     /// Passes the turns of an operation whose queue is suspended to those behind it. The operation keeps its arrival
     /// number.
     mutating func giveTurnsBack(by operation: Unmanaged<AnyOperation>) -> [TimerChange] {
-        guard let member = members[operation.id], !member.isInLine else { return [] }
-        members[operation.id]?.places = []
-        return leave(member.places)
+        guard let waiter = waiters[operation.id], !waiter.awaitsTurn else { return [] }
+        waiters[operation.id]?.places = []
+        return remove(waiter.places)
     }
 
     /// Removes an operation that has ended before its run. If the result says that it was waiting, the caller owns the
     /// queue's reference to it.
-    mutating func leave(_ operation: Unmanaged<AnyOperation>) -> (wasInLine: Bool, changes: [TimerChange]) {
-        guard let member = members.removeValue(forKey: operation.id) else { return (false, []) }
-        return (member.isInLine, leave(member.places))
+    mutating func remove(_ operation: Unmanaged<AnyOperation>) -> (awaitedTurn: Bool, changes: [TimerChange]) {
+        guard let waiter = waiters.removeValue(forKey: operation.id) else { return (false, []) }
+        return (waiter.awaitsTurn, remove(waiter.places))
     }
 
-    private mutating func leave(_ places: [Member.Place]) -> [TimerChange] {
+    private mutating func remove(_ places: [Waiter.Place]) -> [TimerChange] {
         places.compactMap { place in
             if let ticket = place.ticket {
-                _ = entry(place.key)?.machine.leave(ticket)
+                _ = entry(place.key)?.machine.removeWaiter(ticket)
             } else {
                 entry(place.key)?.machine.giveTurnBack()
             }
@@ -224,17 +224,17 @@ struct RateTable {
     /// Replaces the timer of a rate if its time or its first waiting operation has changed. Called in the same step as
     /// every change of a rate.
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
-        guard let book = books[key.clock], let entry = book.rates[key.name] else { return nil }
+        guard let clockRates = clocks[key.clock], let entry = clockRates.rates[key.name] else { return nil }
         var wanted: (timerService: Unmanaged<TimerService>, time: Duration)?
-        if let first = entry.machine.first, let member = members[first.id], let time = entry.machine.turnTime {
-            wanted = (.passUnretained(member.core._withUnsafeGuaranteedRef { $0.timerService }), time)
+        if let first = entry.machine.first, let waiter = waiters[first.id], let time = entry.machine.turnTime {
+            wanted = (.passUnretained(waiter.core._withUnsafeGuaranteedRef { $0.timerService }), time)
         }
         let former = entry.timer
         if former?.timerService.toOpaque() == wanted?.timerService.toOpaque(), former?.time == wanted?.time {
             return nil
         }
         entry.timer = wanted.map {
-            Timer(timerService: $0.timerService, timer: RateTimer(key, book.time), time: $0.time, ticket: nil)
+            Timer(timerService: $0.timerService, timer: RateTimer(key, clockRates.time), time: $0.time, ticket: nil)
         }
         return TimerChange(
             former: former.flatMap { timer in timer.ticket.map { (timer.timerService.takeUnretainedValue(), $0) } },
@@ -271,51 +271,51 @@ struct RateTable {
 
     /// The rates that the operation waits for, and its arrival number.
     func places(of operation: AnyOperation) -> [(key: Key, rate: Rate, arrival: UInt64)] {
-        guard let member = members[ObjectIdentifier(operation)] else { return [] }
-        return member.places.filter { $0.ticket != nil }.map { ($0.key, $0.rate, member.arrival) }
+        guard let waiter = waiters[ObjectIdentifier(operation)] else { return [] }
+        return waiter.places.filter { $0.ticket != nil }.map { ($0.key, $0.rate, waiter.arrival) }
     }
 
     func view(of key: Key) -> View? {
-        guard let book = books[key.clock], let machine = book.rates[key.name]?.machine, let time = machine.turnTime
+        guard let clockRates = clocks[key.clock], let machine = clockRates.rates[key.name]?.machine, let time = machine.turnTime
         else { return nil }
-        return View(limits: machine.limits, turnTime: time, arrivals: machine.arrivals, time: book.time)
+        return View(limits: machine.limits, turnTime: time, arrivals: machine.arrivals, time: clockRates.time)
     }
 
     /// For tests: how many rates a clock has, how many of its operations wait or have a turn, and whether the table
     /// knows the clock.
     func counts(of clock: ObjectIdentifier) -> (rates: Int, operations: Int, isKnown: Bool) {
-        let operations = members.values.count { member in
-            member.core._withUnsafeGuaranteedRef { $0.time.clockIdentity == clock }
+        let operations = waiters.values.count { waiter in
+            waiter.core._withUnsafeGuaranteedRef { $0.time.clockIdentity == clock }
         }
-        return (books[clock]?.rates.count ?? 0, operations, books[clock] != nil)
+        return (clocks[clock]?.rates.count ?? 0, operations, clocks[clock] != nil)
     }
 
     // MARK: Entries
 
-    private func entry(_ key: Key) -> Entry? { books[key.clock]?.rates[key.name] }
+    private func entry(_ key: Key) -> RateEntry? { clocks[key.clock]?.rates[key.name] }
 
-    private mutating func meet(
-        _ rate: Rate, on clock: ObjectIdentifier, at now: Duration, _ conflicts: inout [Misuse.Kind]
-    ) -> Entry {
-        guard let book = books[clock] else { preconditionFailure("a queue enters its clock before it asks") }
-        if let entry = book.rates[rate.key] {
+    private mutating func updatedEntry(
+        for rate: Rate, on clock: ObjectIdentifier, at now: Duration, _ conflicts: inout [Misuse.Kind]
+    ) -> RateEntry {
+        guard let clockRates = clocks[clock] else { preconditionFailure("a queue registers its clock before it asks") }
+        if let entry = clockRates.rates[rate.key] {
             if entry.machine.isUnused(at: now) {
                 entry.machine = RateStateMachine(rate.limits, at: now)
                 entry.hasConflict = false
             }
             entry.machine.correct(at: now)
-            if entry.machine.meet(rate.limits), !entry.hasConflict {
+            if entry.machine.noteLimits(rate.limits), !entry.hasConflict {
                 entry.hasConflict = true
                 conflicts.append(.conflictingRates(name: rate.name))
             }
             return entry
         }
-        if book.rates.count >= book.limit {
-            book.rates = book.rates.filter { !$0.value.machine.isUnused(at: now) }
-            book.limit = max(Book.leastLimit, book.rates.count * 2)
+        if clockRates.rates.count >= clockRates.limit {
+            clockRates.rates = clockRates.rates.filter { !$0.value.machine.isUnused(at: now) }
+            clockRates.limit = max(ClockRates.leastLimit, clockRates.rates.count * 2)
         }
-        let entry = Entry(RateStateMachine(rate.limits, at: now))
-        book.rates[rate.key] = entry
+        let entry = RateEntry(RateStateMachine(rate.limits, at: now))
+        clockRates.rates[rate.key] = entry
         return entry
     }
 }
@@ -337,5 +337,5 @@ final class RateTimer: Sendable {
     }
 
     /// Gives the turns that are due. Called outside every lock.
-    func fire() { Rates.timeHasCome(self) }
+    func fire() { RateManager.timerFired(self) }
 }

@@ -1,6 +1,7 @@
-/// A first-in, first-out queue in one array, which removes its consumed front from time to time.
-struct FIFOQueue<Element>: WaitingLine {
-    private var elements: [Element] = []
+/// A first-in, first-out queue in one array, which removes its consumed front from time to time. It releases each
+/// element as soon as the caller has popped it.
+struct FIFOQueue<Element>: FIFOQueueProtocol {
+    private var elements: [Element?] = []
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }
@@ -11,7 +12,7 @@ struct FIFOQueue<Element>: WaitingLine {
 
     mutating func popFirst() -> Element? {
         if isEmpty { return nil }
-        let first = elements[head]
+        let first = elements[head].take()
         head += 1
         if isEmpty {
             elements.removeAll(keepingCapacity: elements.capacity <= 1024)

@@ -1,7 +1,7 @@
 /// A first-in, first-out list that is linked through the operations themselves, so it allocates nothing. Each operation
 /// but the first also points to the previous one, so that any operation can be removed in constant time. The list does
 /// not retain operations: the queue retains those that were added.
-struct IntrusiveList: WaitingLine {
+struct IntrusiveList: FIFOQueueProtocol {
     private var head: Unmanaged<AnyOperation>?
     private var tail: Unmanaged<AnyOperation>?
 

@@ -19,10 +19,10 @@ final class LocalQueue: Sendable {
             self.word = word
         }
 
-        fileprivate init(left: Int, next: Int) { word = UInt32(left) | UInt32(next) << 16 }
+        fileprivate init(removedCount: Int, next: Int) { word = UInt32(removedCount) | UInt32(next) << 16 }
 
         /// The number of operations that have left.
-        var left: Int { Int(word & 0xFFFF) }
+        var removedCount: Int { Int(word & 0xFFFF) }
         /// The index of the first operation that waits.
         var next: Int { Int(word >> 16) }
     }
@@ -30,50 +30,50 @@ final class LocalQueue: Sendable {
     private static let size = 16
     /// The average time that an operation of a local queue may take, in nanoseconds, if the worker is to take several
     /// again. The operations behind it wait as long.
-    private static let longest: Int64 = 5_000
+    private static let maxAverageDuration: Int64 = 5_000
 
     private let word = Atomic<UInt32>(Position.closed)
 
     // Two arrays in one allocation, aligned to a cache line, because the memory beside them may belong to another
     // worker. Safe: the worker writes `waiting` and `count` under the queue's lock while the local queue is closed; the
-    // worker reads them, and other threads read them under that lock. The worker writes an element of `left` before it
+    // worker reads them, and other threads read them under that lock. The worker writes an element of `removed` before it
     // moves the word past it, and other threads read only elements below the word that `close()` returned. The exchange
     // in `close()` acquires what the worker's compare-exchange has released.
-    nonisolated(unsafe) private let rows: UnsafeMutableRawPointer
+    nonisolated(unsafe) private let storage: UnsafeMutableRawPointer
     nonisolated(unsafe) private let waiting: UnsafeMutablePointer<Unmanaged<AnyOperation>>
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
-    nonisolated(unsafe) private let left: UnsafeMutablePointer<UInt32>
+    nonisolated(unsafe) private let removed: UnsafeMutablePointer<UInt32>
 
     // The fields below belong to the worker. Safe: they are accessed on its task alone, one access after another.
     /// The number of operations that the worker takes at once. It doubles while the bodies are short, the worker runs
     /// everything that it takes, and nobody else needs these operations.
-    @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
+    @exclusivity(unchecked) nonisolated(unsafe) private(set) var batchLimit: Int
     /// True from the opening of the local queue until the worker gives it back, even if another thread has closed it in
     /// between.
-    @exclusivity(unchecked) nonisolated(unsafe) private(set) var isOut = false
-    @exclusivity(unchecked) nonisolated(unsafe) private var areShort = true
+    @exclusivity(unchecked) nonisolated(unsafe) private(set) var isInUse = false
+    @exclusivity(unchecked) nonisolated(unsafe) private var bodiesAreShort = true
     @exclusivity(unchecked) nonisolated(unsafe) private var opened = Int64.zero
     /// The number of operations that the worker has begun since `opened`.
     @exclusivity(unchecked) nonisolated(unsafe) private var begun = Int64.zero
-    private let least: Int
+    private let initialBatchLimit: Int
     private let isTimed: Bool
 
     /// Makes the closed local queue of a new worker.
     ///
     /// - Parameters:
-    ///   - least: The initial and least value of ``reach``. It is 1, except in tests with small graphs.
+    ///   - initialBatchLimit: The initial and least value of ``batchLimit``. It is 1, except in tests with small graphs.
     ///   - isTimed: True if the worker reads the clock to find out whether its bodies are short.
-    init(least: Int = 1, isTimed: Bool = false) {
-        self.least = least
+    init(initialBatchLimit: Int = 1, isTimed: Bool = false) {
+        self.initialBatchLimit = initialBatchLimit
         self.isTimed = isTimed
-        reach = least
+        batchLimit = initialBatchLimit
         let waitingBytes = Self.size * MemoryLayout<Unmanaged<AnyOperation>>.stride
-        rows = .allocate(byteCount: waitingBytes + Self.size * MemoryLayout<UInt32>.stride, alignment: 64)
-        waiting = rows.bindMemory(to: Unmanaged<AnyOperation>.self, capacity: Self.size)
-        left = (rows + waitingBytes).bindMemory(to: UInt32.self, capacity: Self.size)
+        storage = .allocate(byteCount: waitingBytes + Self.size * MemoryLayout<UInt32>.stride, alignment: 64)
+        waiting = storage.bindMemory(to: Unmanaged<AnyOperation>.self, capacity: Self.size)
+        removed = (storage + waitingBytes).bindMemory(to: UInt32.self, capacity: Self.size)
     }
 
-    deinit { rows.deallocate() }
+    deinit { storage.deallocate() }
 
     // MARK: Called by the worker
 
@@ -82,13 +82,13 @@ final class LocalQueue: Sendable {
     /// - Returns: The next operation of the local queue. Nil if `operation` has not left, so that the worker has to ask
     ///   the queue.
     @inline(__always)
-    func moveOn(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
-        isOut ? moveOnToNext(after: operation) : nil
+    func popNext(afterRemoving operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
+        isInUse ? popNextInUse(afterRemoving: operation) : nil
     }
 
     @inline(never)
-    private func moveOnToNext(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
-        guard let position, position.next < count, leave(operation, position, next: position.next + 1)
+    private func popNextInUse(afterRemoving operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
+        guard let position, position.next < count, remove(operation, position, next: position.next + 1)
         else { return nil }
         return waiting[position.next]
     }
@@ -97,34 +97,34 @@ final class LocalQueue: Sendable {
     ///
     /// - Returns: False if `operation` has not left.
     @inline(__always)
-    func leave(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        guard isOut, let position else { return false }
-        return leave(operation, position, next: position.next)
+    func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
+        guard isInUse, let position else { return false }
+        return remove(operation, position, next: position.next)
     }
 
     @inline(__always)
-    private func leave(_ operation: Unmanaged<AnyOperation>, _ position: Position, next: Int) -> Bool {
-        if position.left == Self.size { return false }
-        left[position.left] = operation._withUnsafeGuaranteedRef { $0.registryIndex }
+    private func remove(_ operation: Unmanaged<AnyOperation>, _ position: Position, next: Int) -> Bool {
+        if position.removedCount == Self.size { return false }
+        removed[position.removedCount] = operation._withUnsafeGuaranteedRef { $0.registryIndex }
         begun += 1
         return word.compareExchange(
-            expected: position.word, desired: Position(left: position.left + 1, next: next).word,
+            expected: position.word, desired: Position(removedCount: position.removedCount + 1, next: next).word,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
         ).exchanged
     }
 
     /// Checks whether the bodies of the local queue were short. Called before the worker asks for more.
     ///
-    /// - Parameter areShort: False if the worker's time slice has seen long bodies.
+    /// - Parameter bodiesAreShort: False if the worker's time slice has seen long bodies.
     @inline(__always)
-    func look(areShort: Bool) {
-        self.areShort = areShort
-        if isOut, isTimed { lookAtClock() }
+    func sampleClock(bodiesAreShort: Bool) {
+        self.bodiesAreShort = bodiesAreShort
+        if isInUse, isTimed { checkAverageDuration() }
     }
 
     @inline(never)
-    private func lookAtClock() {
-        if baton_continuous_time() - opened > begun * Self.longest { areShort = false }
+    private func checkAverageDuration() {
+        if baton_continuous_time() - opened > begun * Self.maxAverageDuration { bodiesAreShort = false }
     }
 
     // MARK: Called by the worker, under the queue's lock
@@ -135,9 +135,9 @@ final class LocalQueue: Sendable {
     ///   - isPlain: True if the worker's last operation needs no clean-up besides removing it from the registry.
     ///   - isNeeded: True if operations were left in the local queue, or another thread had closed it.
     @inline(__always)
-    func giveBack(isPlain: Bool, isNeeded: Bool) {
-        isOut = false
-        reach = isPlain && !isNeeded && areShort ? min(Self.size, 2 * reach) : least
+    func endBatch(isPlain: Bool, isNeeded: Bool) {
+        isInUse = false
+        batchLimit = isPlain && !isNeeded && bodiesAreShort ? min(Self.size, 2 * batchLimit) : initialBatchLimit
     }
 
     @inline(__always)
@@ -150,15 +150,15 @@ final class LocalQueue: Sendable {
 
     /// Opens the local queue. The worker runs an operation that is not in it, and then those that are in it.
     func open() {
-        isOut = true
+        isInUse = true
         begun = 1
         if isTimed { opened = baton_continuous_time() }
-        word.store(Position(left: 0, next: 0).word, ordering: .releasing)
+        word.store(Position(removedCount: 0, next: 0).word, ordering: .releasing)
     }
 
     /// Opens the local queue again, after the operations that had left were removed from the registry.
-    func goOn(from position: Position) {
-        word.store(Position(left: 0, next: position.next).word, ordering: .releasing)
+    func reopen(at position: Position) {
+        word.store(Position(removedCount: 0, next: position.next).word, ordering: .releasing)
     }
 
     func clear() { count = 0 }
@@ -168,8 +168,8 @@ final class LocalQueue: Sendable {
     subscript(place: Int) -> Unmanaged<AnyOperation> { waiting[place] }
 
     /// The registry places of the operations that have left. The operations themselves may have been freed.
-    func placesLeft(at position: Position) -> UnsafeBufferPointer<UInt32> {
-        UnsafeBufferPointer(start: left, count: position.left)
+    func removedPlaces(at position: Position) -> UnsafeBufferPointer<UInt32> {
+        UnsafeBufferPointer(start: removed, count: position.removedCount)
     }
 
     /// The worker's position, or nil if the local queue is closed.
@@ -183,7 +183,7 @@ final class LocalQueue: Sendable {
 }
 
 /// The open local queues of a queue's workers. All of them hold operations of one priority; see
-/// ``QueueCore/State/deal(to:)``.
+/// ``QueueCore/State/nextAction(refilling:)``.
 struct LocalQueues {
     private struct Entry {
         let localQueue: LocalQueue
@@ -192,7 +192,7 @@ struct LocalQueues {
     }
 
     private var entries: [Entry] = []
-    private var looked = 0
+    private var lastChecked = 0
     private(set) var level = OperationPriority.normal
 
     var isEmpty: Bool { entries.isEmpty }
@@ -208,7 +208,8 @@ struct LocalQueues {
     }
 
     mutating func remove(_ localQueue: LocalQueue) {
-        guard let index = entries.firstIndex(where: { $0.localQueue === localQueue }) else { return }
+        // The search begins at the end, because `reclaimAll()` removes the last local queue first.
+        guard let index = entries.lastIndex(where: { $0.localQueue === localQueue }) else { return }
         entries.swapAt(index, entries.count - 1)
         entries.removeLast()
     }
@@ -217,10 +218,10 @@ struct LocalQueues {
     /// its body takes long.
     mutating func findStuck() -> LocalQueue? {
         if entries.isEmpty { return nil }
-        looked = (looked + 1) % entries.count
-        let position = entries[looked].localQueue.position
-        if position == entries[looked].position { return entries[looked].localQueue }
-        entries[looked].position = position
+        lastChecked = (lastChecked + 1) % entries.count
+        let position = entries[lastChecked].localQueue.position
+        if position == entries[lastChecked].position { return entries[lastChecked].localQueue }
+        entries[lastChecked].position = position
         return nil
     }
 }

@@ -1,5 +1,5 @@
 /// The unfinished operations of a queue: those that `cancelAll` reaches, and that must be gone before the queue is
-/// idle. An operation keeps its place, so entering and leaving take a few instructions. Copies of a registry share
+/// idle. An operation keeps its place, so an insertion and a removal take a few instructions. Copies of a registry share
 /// their places, so there must be only one.
 struct OperationRegistry {
     private final class Memory {
@@ -10,10 +10,10 @@ struct OperationRegistry {
         deinit { places.deallocate() }
     }
 
-    /// The number of operations that have ever entered.
-    private(set) var entered = 0
-    /// The number of operations that have left.
-    private(set) var left = 0
+    /// The number of operations that have ever been inserted.
+    private(set) var insertedCount = 0
+    /// The number of operations that have been removed.
+    private(set) var removedCount = 0
     private var firstFree = Self.end
     /// The places, which belong to `memory`. A place holds the address of an operation, or, with the lowest bit set,
     /// the index of the next free place. The pointer is copied here because it saves an indirection, and the check for
@@ -24,7 +24,7 @@ struct OperationRegistry {
     private var used = 0
     private var memory: Memory?
 
-    @inline(__always) var count: Int { entered - left }
+    @inline(__always) var count: Int { insertedCount - removedCount }
 
     mutating func reserve(_ more: Int) {
         let needed = count + more
@@ -32,8 +32,8 @@ struct OperationRegistry {
     }
 
     @inline(__always)
-    mutating func enter(_ operation: Unmanaged<AnyOperation>) {
-        entered += 1
+    mutating func insert(_ operation: Unmanaged<AnyOperation>) {
+        insertedCount += 1
         let place: UInt
         if firstFree != Self.end {
             place = firstFree
@@ -48,11 +48,11 @@ struct OperationRegistry {
     }
 
     @inline(__always)
-    mutating func leave(_ operation: AnyOperation) { leave(place: operation.registryIndex) }
+    mutating func remove(_ operation: AnyOperation) { remove(at: operation.registryIndex) }
 
     @inline(__always)
-    mutating func leave(place: UInt32) {
-        left += 1
+    mutating func remove(at place: UInt32) {
+        removedCount += 1
         let place = UInt(place)
         places[Int(place)] = firstFree << 1 | 1
         firstFree = place
@@ -82,7 +82,7 @@ struct OperationRegistry {
         fileprivate let place: UInt32
         fileprivate let address: UInt
 
-        /// Makes an entry. Called by the thread that has entered the operation.
+        /// Makes an entry. Called by the thread that has inserted the operation.
         init(of operation: AnyOperation) {
             place = operation.registryIndex
             address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())

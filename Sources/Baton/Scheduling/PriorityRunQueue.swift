@@ -1,5 +1,5 @@
 /// A first-in, first-out queue.
-protocol WaitingLine {
+protocol FIFOQueueProtocol {
     associatedtype Element
 
     init()
@@ -9,58 +9,58 @@ protocol WaitingLine {
 }
 
 /// One first-in, first-out queue for each of the five priorities, and the set of those that are not empty.
-struct PriorityRunQueue<Line: WaitingLine> {
+struct PriorityRunQueue<Queue: FIFOQueueProtocol> {
     private(set) var filled = PriorityMask()
-    private var lines = (Line(), Line(), Line(), Line(), Line())
+    private var queues = (Queue(), Queue(), Queue(), Queue(), Queue())
 
     var isEmpty: Bool { filled.isEmpty }
 
     @inline(__always)
-    mutating func append(_ element: Line.Element, at priority: OperationPriority) {
+    mutating func append(_ element: Queue.Element, at priority: OperationPriority) {
         change(priority) { $0.append(element) }
         filled.insert(priority)
     }
 
     @inline(__always)
-    mutating func popFirst(at priority: OperationPriority) -> Line.Element? {
+    mutating func popFirst(at priority: OperationPriority) -> Queue.Element? {
         let (first, isEmpty) = change(priority) { ($0.popFirst(), $0.isEmpty) }
         if isEmpty { filled.remove(priority) }
         return first
     }
 
     mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
-    where Line == IntrusiveList {
+    where Queue == IntrusiveList {
         change(priority) { $0.prepend(operation) }
         filled.insert(priority)
     }
 
     /// Takes all operations of another queue, in order, and puts them before or behind its own.
-    mutating func take(_ batch: PriorityRunQueue<IntrusiveList>, first: Bool) where Line == IntrusiveList {
+    mutating func take(_ batch: PriorityRunQueue<IntrusiveList>, first: Bool) where Queue == IntrusiveList {
         var left = batch.filled
         while let priority = left.highest {
             left.remove(priority)
-            let line = batch.line(at: priority)
-            change(priority) { first ? $0.prepend(contentsOf: line) : $0.append(contentsOf: line) }
+            let queue = batch.queue(at: priority)
+            change(priority) { first ? $0.prepend(contentsOf: queue) : $0.append(contentsOf: queue) }
             filled.insert(priority)
         }
     }
 
-    private func line(at priority: OperationPriority) -> Line {
+    private func queue(at priority: OperationPriority) -> Queue {
         switch priority {
-        case .veryLow: lines.0
-        case .low: lines.1
-        case .normal: lines.2
-        case .high: lines.3
-        case .veryHigh: lines.4
+        case .veryLow: queues.0
+        case .low: queues.1
+        case .normal: queues.2
+        case .high: queues.3
+        case .veryHigh: queues.4
         }
     }
 
     /// Removes an operation, which must be in the queue of this priority.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
-    where Line == IntrusiveList {
-        let isEmpty = change(priority) { line in
-            line.remove(operation)
-            return line.isEmpty
+    where Queue == IntrusiveList {
+        let isEmpty = change(priority) { queue in
+            queue.remove(operation)
+            return queue.isEmpty
         }
         if isEmpty { filled.remove(priority) }
     }
@@ -68,9 +68,9 @@ struct PriorityRunQueue<Line: WaitingLine> {
     /// Selects the queue by index, because a `switch` takes several times as long. Safe: a tuple of elements of one
     /// type is laid out as an array, and the raw values of the priorities are 0 to 4.
     @inline(__always)
-    private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Line) -> Result) -> Result {
-        withUnsafeMutablePointer(to: &lines) { lines in
-            lines.withMemoryRebound(to: Line.self, capacity: 5) { body(&$0[Int(priority.rawValue)]) }
+    private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Queue) -> Result) -> Result {
+        withUnsafeMutablePointer(to: &queues) { queues in
+            queues.withMemoryRebound(to: Queue.self, capacity: 5) { body(&$0[Int(priority.rawValue)]) }
         }
     }
 }

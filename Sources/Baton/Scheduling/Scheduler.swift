@@ -67,21 +67,21 @@ struct Scheduler {
     private(set) var isStarting = false
     /// The number of times that an operation was taken up. An operation with which a worker continues inline is not
     /// counted, but then another one has finished.
-    private(set) var taken = 0
+    private(set) var dequeuedCount = 0
     var order = SchedulingOrder.depthFirst
     /// True if an operation that has failed waits until the queue is resumed before its next attempt.
     var suspendsFurtherAttempts = false
-    private var ready = ReadyLines()
+    private var ready = ReadyQueues()
     /// Children of running bodies, and further attempts. They go before other operations; otherwise every operation
     /// would start and none would end.
-    private var children = ReadyLines()
+    private var children = ReadyQueues()
     /// Children, and operations with dependencies, that had been taken up before: their conditions are satisfied now,
     /// or their exclusions granted. Operations without dependencies return to ``ready``. While the queue is suspended,
     /// only children are in this list.
     private var returning = PriorityRunQueue<IntrusiveList>()
     private var resumptions = PriorityRunQueue<FIFOQueue<Resumption>>()
-    /// The number of operations that have gone before ready ones of their priority in a row; see ``ReadyLines/budget``.
-    private var urgentInARow = 0
+    /// The number of operations that have gone before ready ones of their priority in a row; see ``ReadyQueues/budget``.
+    private var goingFirstInARow = 0
     /// The number of returning operations that have gone before children of their priority in a row.
     private var returningInARow = 0
     /// The number of bodies that have gone on before operations of their priority that start, in a row.
@@ -90,7 +90,7 @@ struct Scheduler {
     /// them.
     private var ended = IntrusiveList()
     /// The priority of the operations that wait in local queues, if there are any.
-    private var handed = PriorityMask()
+    private var localQueuePriorities = PriorityMask()
 
     init(width: Int, isSuspended: Bool) {
         self.width = width
@@ -99,16 +99,16 @@ struct Scheduler {
 
     // MARK: Operations that may start
 
-    private var startable: PriorityMask { isSuspended ? urgent : urgent.union(ready.filled) }
+    private var startable: PriorityMask { isSuspended ? goingFirst : goingFirst.union(ready.filled) }
 
-    private var urgent: PriorityMask { returning.filled.union(children.filled) }
+    private var goingFirst: PriorityMask { returning.filled.union(children.filled) }
 
     /// Tells workers what they may do without the lock: 0 if nothing waits, ``mustAsk`` if the worker must take the
     /// lock before it goes on, otherwise the highest priority that waits, plus one. Only in depth-first order may a
     /// worker continue with an operation that it has made ready while others wait.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
-        guard let highest = startable.union(resumptions.filled).union(handed).highest else { return 0 }
+        guard let highest = startable.union(resumptions.filled).union(localQueuePriorities).highest else { return 0 }
         return order == .depthFirst ? highest.rawValue + 1 : Self.mustAsk
     }
 
@@ -121,7 +121,9 @@ struct Scheduler {
 
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+            ($0.currentPriority, $0.goesFirst, $0.listing)
+        }
         if listing == .over { return ended.append(operation) }
         if goesFirst {
             children.append(operation, at: level, by: order)
@@ -135,10 +137,12 @@ struct Scheduler {
     /// Lists an operation that has failed and whose next attempt is due. The attempt comes before operations that have
     /// not begun. It also starts while the queue is suspended, unless ``suspendsFurtherAttempts`` is set.
     mutating func append(furtherAttempt operation: Unmanaged<AnyOperation>) {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+            ($0.currentPriority, $0.goesFirst, $0.listing)
+        }
         if goesFirst || listing == .over { return append(operation) }
-        ready.append(again: operation, at: level)
-        note(operation, .again)
+        ready.append(requeued: operation, at: level)
+        note(operation, .requeued)
     }
 
     @inline(__always)
@@ -154,14 +158,14 @@ struct Scheduler {
         if order != .depthFirst { return IntrusiveList.forEach(from: first) { append($0) } }
         if first._withUnsafeGuaranteedRef({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
             // Most operations make one other operation ready.
-            ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.level }, passes: passes)
+            ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.currentPriority }, passes: passes)
             return note(first, .released)
         }
         var batch = PriorityRunQueue<IntrusiveList>()
         var children = IntrusiveList()
         IntrusiveList.forEach(from: first) { operation in
             let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
-                ($0.level, $0.goesFirst, $0.listing)
+                ($0.currentPriority, $0.goesFirst, $0.listing)
             }
             if listing == .over {
                 ended.append(operation)
@@ -179,7 +183,7 @@ struct Scheduler {
     private mutating func append(releasedChildren list: IntrusiveList, _ passes: Bool) {
         var batch = PriorityRunQueue<IntrusiveList>()
         list.forEach { operation in
-            batch.append(operation, at: operation._withUnsafeGuaranteedRef { $0.level })
+            batch.append(operation, at: operation._withUnsafeGuaranteedRef { $0.currentPriority })
             note(operation, .releasedChildren)
         }
         children.append(released: batch, passes: passes)
@@ -202,7 +206,9 @@ struct Scheduler {
     ///   begun, and so comes before operations that begin new work.
     /// - Returns: False if the operation may not start while the queue is suspended. It is in no list then.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>, hasDependencies: Bool) -> Bool {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+            ($0.currentPriority, $0.goesFirst, $0.listing)
+        }
         if listing == .over {
             ended.append(operation)
             return true
@@ -212,8 +218,8 @@ struct Scheduler {
             returning.append(operation, at: level)
             note(operation, .returning)
         } else {
-            ready.append(again: operation, at: level)
-            note(operation, .again)
+            ready.append(requeued: operation, at: level)
+            note(operation, .requeued)
         }
         return true
     }
@@ -222,14 +228,14 @@ struct Scheduler {
     ///
     /// - Returns: True if it was in a list. The caller then releases it, because nobody else will.
     mutating func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
+        let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.currentPriority, $0.listing) }
         note(operation, .over)
         switch listing {
         case .ready, .released: ready.remove(operation, at: level, isReleased: listing == .released)
         case .children, .releasedChildren:
             children.remove(operation, at: level, isReleased: listing == .releasedChildren)
         case .returning: returning.remove(operation, at: level)
-        case .again: ready.remove(again: operation, at: level)
+        case .requeued: ready.remove(requeued: operation, at: level)
         case .none, .localQueue, .releasedLocalQueue, .over: return false
         }
         return true
@@ -237,8 +243,8 @@ struct Scheduler {
 
     /// Changes the priority of an operation and moves it to the end of the list for that priority.
     mutating func move(_ operation: Unmanaged<AnyOperation>, to level: OperationPriority) {
-        let (former, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
-        operation._withUnsafeGuaranteedRef { $0.level = level }
+        let (former, listing) = operation._withUnsafeGuaranteedRef { ($0.currentPriority, $0.listing) }
+        operation._withUnsafeGuaranteedRef { $0.currentPriority = level }
         switch listing {
         case .ready, .released:
             ready.remove(operation, at: former, isReleased: listing == .released)
@@ -249,9 +255,9 @@ struct Scheduler {
         case .returning:
             returning.remove(operation, at: former)
             returning.append(operation, at: level)
-        case .again:
-            ready.remove(again: operation, at: former)
-            ready.append(again: operation, at: level)
+        case .requeued:
+            ready.remove(requeued: operation, at: former)
+            ready.append(requeued: operation, at: level)
         // The operation waits for something else, or a worker has taken it up.
         case .none, .localQueue, .releasedLocalQueue, .over: break
         }
@@ -280,7 +286,7 @@ struct Scheduler {
                 }
             }
             kept.forEach { returning.append($0, at: level) }
-            while let operation = ready.popFirst(againAt: level) {
+            while let operation = ready.popFirst(requeuedAt: level) {
                 note(operation, .none)
                 taken.append(operation)
             }
@@ -294,8 +300,8 @@ struct Scheduler {
     /// and nothing comes before them.
     @inline(__always)
     func allowsLocalQueues(at level: OperationPriority) -> Bool {
-        width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
-            && order != .lastInFirstOut && ready.filledAgain.isEmpty
+        width > 1 && running <= width && !isSuspended && goingFirst.isEmpty && resumptions.isEmpty
+            && order != .lastInFirstOut && ready.filledRequeued.isEmpty
             && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
@@ -307,7 +313,7 @@ struct Scheduler {
     @inline(__always)
     mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         if !ready.filled.contains(level) { return nil }
-        taken &+= 1
+        dequeuedCount &+= 1
         guard let (operation, isReleased) = ready.popFirst(at: level) else { return nil }
         note(operation, isReleased ? .releasedLocalQueue : .localQueue)
         return operation
@@ -315,7 +321,7 @@ struct Scheduler {
 
     /// Lists an operation from a local queue again, before the others of its kind.
     mutating func reclaim(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
-        taken &-= 1
+        dequeuedCount &-= 1
         let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedLocalQueue
         ready.prepend(operation, at: level, isReleased: isReleased)
         note(operation, isReleased ? .released : .ready)
@@ -323,8 +329,8 @@ struct Scheduler {
 
     /// Updates the priority of the operations that wait in local queues.
     mutating func note(_ localQueues: LocalQueues) {
-        handed = PriorityMask()
-        if localQueues.haveMore { handed.insert(localQueues.level) }
+        localQueuePriorities = PriorityMask()
+        if localQueues.haveMore { localQueuePriorities.insert(localQueues.level) }
     }
 
     /// Lists a body that needs a permit to go on.
@@ -344,18 +350,18 @@ struct Scheduler {
 
     @inline(__always)
     private mutating func popOperation(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
-        taken &+= 1
-        if urgent.contains(level), mayGoFirst(at: level) {
-            return popUrgent(at: level)
+        dequeuedCount &+= 1
+        if goingFirst.contains(level), mayGoFirst(at: level) {
+            return popGoingFirst(at: level)
         }
-        urgentInARow = 0
+        goingFirstInARow = 0
         return ready.popFirst(at: level)?.operation
     }
 
-    private mutating func popUrgent(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+    private mutating func popGoingFirst(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         let childrenWait = children.filled.contains(level)
         returningInARow = childrenWait ? returningInARow + 1 : 0
-        if !childrenWait || returningInARow <= ReadyLines.budget, let operation = returning.popFirst(at: level) {
+        if !childrenWait || returningInARow <= ReadyQueues.budget, let operation = returning.popFirst(at: level) {
             return operation
         }
         returningInARow = 0
@@ -364,11 +370,11 @@ struct Scheduler {
 
     /// True if an operation that goes first may start before ready ones of its priority. Such operations can cause more
     /// of their kind without end: an operation fails and tries again immediately, or a body runs one child after
-    /// another. So after ``ReadyLines/budget`` of them in a row, a ready operation starts.
+    /// another. So after ``ReadyQueues/budget`` of them in a row, a ready operation starts.
     private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
         if isSuspended || !ready.filled.contains(level) { return true }
-        urgentInARow += 1
-        return urgentInARow <= ReadyLines.budget
+        goingFirstInARow += 1
+        return goingFirstInARow <= ReadyQueues.budget
     }
 
     /// Takes the next body that goes on. It comes before operations of its own or a lower priority that start, except
@@ -376,7 +382,7 @@ struct Scheduler {
     private mutating func popResumption() -> Resumption? {
         while let level = resumptions.filled.highest {
             let first = startable.highest
-            if let first, level < first || level == first && resumedInARow >= ReadyLines.budget { return nil }
+            if let first, level < first || level == first && resumedInARow >= ReadyQueues.budget { return nil }
             guard let resumption = resumptions.popFirst(at: level), !resumption.isTaken else { continue }
             resumption.isTaken = true
             resumedInARow = level == first ? resumedInARow + 1 : 0
@@ -394,7 +400,7 @@ struct Scheduler {
     ///   - more: True if an operation waits in a local queue.
     ///   - startsWorkers: False if no worker is to be started yet.
     @inline(__always)
-    mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
+    mutating func assignPermit(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
@@ -459,12 +465,12 @@ struct Scheduler {
     /// - Returns: False if there is no free permit, or if other operations come first.
     mutating func reacquirePermit(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
-        let before = urgent.union(resumptions.filled).union(ready.filledAgain)
+        let before = goingFirst.union(resumptions.filled).union(ready.filledRequeued)
         if let first = before.highest, first >= level { return false }
-        if let first = ready.filled.union(handed).highest, first > level { return false }
+        if let first = ready.filled.union(localQueuePriorities).highest, first > level { return false }
         parked -= 1
         running += 1
-        taken &+= 1
+        dequeuedCount &+= 1
         return true
     }
 
@@ -483,7 +489,7 @@ enum Listing: UInt8 {
     case children
     case releasedChildren
     case returning
-    case again
+    case requeued
     /// The operation is in the local queue of a worker, or was taken from there.
     case localQueue
     /// The operation is in the local queue of a worker, or was taken from there. Before that it was in `released`.

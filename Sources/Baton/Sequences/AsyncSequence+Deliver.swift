@@ -100,7 +100,7 @@ struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Senda
         let most = AsyncOperationQueue.defaultMaxConcurrentOperationCount
         let machine = ConcurrentMapStateMachine<RunScope, Output, Upstream.Failure>(
             width: width ?? min(queue.maxConcurrentOperationCount, most), order: order, endsAtFailure: endsAtFailure)
-        return Iteration(upstream: upstream, conveyor: ConcurrentMap(machine, on: queue, make: make))
+        return Iteration(upstream: upstream, map: ConcurrentMap(machine, on: queue, make: make))
     }
 }
 
@@ -108,17 +108,17 @@ struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Senda
 final class Iteration<Upstream: AsyncSequence & Sendable, Output: Sendable>: Sendable
 where Upstream.Element: Sendable {
     private let upstream: Upstream
-    private let conveyor: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>
+    private let map: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>
 
-    init(upstream: Upstream, conveyor: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>) {
+    init(upstream: Upstream, map: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>) {
         self.upstream = upstream
-        self.conveyor = conveyor
+        self.map = map
     }
 
-    deinit { conveyor.abandon() }
+    deinit { map.abandon() }
 
     nonisolated(nonsending) func next() async -> ConcurrentMap<Upstream.Element, Output, Upstream.Failure>.Delivery {
-        await conveyor.next(from: upstream)
+        await map.next(from: upstream)
     }
 }
 

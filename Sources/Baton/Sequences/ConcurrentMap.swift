@@ -3,7 +3,7 @@
 /// A separate task iterates upstream and adds an operation for each element, while there is room. Each operation
 /// informs this object when it ends. The consumer asks for the next output on its own task; if that task runs a body,
 /// the body releases its permit while it waits.
-final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ClosingListener {
+final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ShutdownListener {
     typealias Machine = ConcurrentMapStateMachine<RunScope, Output, Failure>
 
     private struct State {
@@ -34,7 +34,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 
     /// The operations that the body waits for, in the search for cycles.
-    var waitsFor: [AnyOperation] { state.withLock { $0.machine.flights }.map(\.operation) }
+    var waitsFor: [AnyOperation] { state.withLock { $0.machine.operationsInFlight }.map(\.operation) }
 
     var body: AnyOperation? { state.withLock { $0.body } }
 
@@ -55,11 +55,11 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     where Upstream.Element == Element, Upstream.Failure == Failure {
         await withTaskCancellationHandler {
             while true {
-                let (turn, upstreamWait) = state.withLock { state in
+                let (action, upstreamWait) = state.withLock { state in
                     (state.machine.next(), state.machine.room == .free ? state.upstreamWait.take() : nil)
                 }
                 if let upstreamWait { resume(upstreamWait) }
-                switch turn {
+                switch action {
                 case .start: start(upstream)
                 case .wait: await wait()
                 case .deliver(let outcome):
@@ -128,15 +128,15 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
             body.startListening(self)
         }
         queue.core.startListening(self)
-        iterate(upstream) { SentIterator(iterator: upstream.makeAsyncIterator()) }
+        iterate(upstream) { TransferredIterator(iterator: upstream.makeAsyncIterator()) }
     }
 
     /// Starts a task that iterates upstream until its end. If user code cancels the task, another task goes on.
     private func iterate<Upstream: AsyncSequence & Sendable>(
-        _ upstream: Upstream, from begin: @escaping @Sendable () -> SentIterator<Upstream>
+        _ upstream: Upstream, from begin: @escaping @Sendable () -> TransferredIterator<Upstream>
     ) where Upstream.Element == Element, Upstream.Failure == Failure {
         let task = queue.core.taskFactory.spawn { [self] in
-            switch await part(of: upstream, from: begin) {
+            switch await iterateUntilCancelled(upstream, from: begin) {
             case .over(let failure):
                 queue.core.stopListening(self)
                 change { $0.upstreamEnded(failure) }
@@ -153,20 +153,20 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 
     /// Iterates upstream until it ends or until user code cancels the task. Returns `.over` after the iterator was
     /// released.
-    private func part<Upstream: AsyncSequence & Sendable>(
-        of upstream: Upstream, from begin: () -> SentIterator<Upstream>
-    ) async -> UpstreamPart<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
-        var sent = begin()
+    private func iterateUntilCancelled<Upstream: AsyncSequence & Sendable>(
+        _ upstream: Upstream, from begin: () -> TransferredIterator<Upstream>
+    ) async -> IterationResult<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
+        var transferred = begin()
         while await hasRoom() {
             // Checked after each call of user code, which may have cancelled this task.
-            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(sent) }
-            if let element = sent.element.take() {
-                if let taskLocals { taskLocals.bind { send(element) } } else { send(element) }
+            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(transferred) }
+            if let element = transferred.element.take() {
+                if let taskLocals { taskLocals.bind { submit(element) } } else { submit(element) }
                 continue
             }
             do throws(Failure) {
-                guard let element = try await sent.iterator.next(isolation: nil) else { return .over(nil) }
-                sent.element = element
+                guard let element = try await transferred.iterator.next(isolation: nil) else { return .over(nil) }
+                transferred.element = element
             } catch { return .over(error) }
         }
         return .over(nil)
@@ -182,6 +182,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
                 await withUnsafeContinuation { continuation in
                     let mustWait = state.withLock { state in
                         if state.machine.room != .full { return false }
+                        assert(state.upstreamWait == nil, "one task at a time iterates upstream")
                         state.upstreamWait = continuation
                         return true
                     }
@@ -192,12 +193,14 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         }
     }
 
-    private func send(_ element: Element) {
+    private func submit(_ element: Element) {
         let operation = make(element)
         let run = RunScope(operation, on: queue.core)
         let (taken, body) = state.withLock { ($0.machine.take(run), $0.body) }
         guard let place = taken else { return }
-        if let body, body.level > operation.level { AnyOperation.raise([operation], to: body.level) }
+        if let body, body.currentPriority > operation.currentPriority {
+            AnyOperation.raise([operation], to: body.currentPriority)
+        }
         let waiter = Waiter(waking: .inform(self, place), body: body)
         // The waiter is added before the operation, so that adding the operation detects a cycle.
         let phase = operation.addWaiter(waiter)
@@ -209,8 +212,8 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 
     /// Takes no further elements. If a body iterates, elements are taken until the queue is closed to bodies as well.
-    func queueCloses(_ closing: ShutdownState) {
-        if closing == .toOutside, body != nil { return }
+    func shutdownStateChanged(to shutdownState: ShutdownState) {
+        if shutdownState == .draining, body != nil { return }
         change { $0.queueClosed() }
     }
 
@@ -258,15 +261,15 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 }
 
 /// The result of one task that iterates upstream.
-private enum UpstreamPart<Upstream: AsyncSequence> {
+private enum IterationResult<Upstream: AsyncSequence> {
     case over(Upstream.Failure?)
-    case goesOn(SentIterator<Upstream>)
+    case goesOn(TransferredIterator<Upstream>)
 }
 
 /// An upstream iterator that one task passes on to the next.
 ///
 /// It is `@unchecked Sendable` because the task that passes it on does not use it any more.
-private struct SentIterator<Upstream: AsyncSequence>: @unchecked Sendable {
+private struct TransferredIterator<Upstream: AsyncSequence>: @unchecked Sendable {
     var iterator: Upstream.AsyncIterator
     /// An element of upstream for which no operation was made yet.
     var element: Upstream.Element?

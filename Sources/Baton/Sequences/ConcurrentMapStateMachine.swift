@@ -4,7 +4,7 @@
 /// Elements that are in flight or finished count against the width until their outputs are delivered, and upstream is
 /// asked for an element only while there is room. Outputs are delivered by their *number*: the place of the element,
 /// or, in the order of arrival, the place among the outputs that have arrived.
-struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
+struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     typealias Outcome = Result<Output, OperationError>
     /// The index of an element in the order of upstream.
     typealias Place = Int
@@ -25,7 +25,7 @@ struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
     /// True if the first failure is the last delivery.
     private let endsAtFailure: Bool
     private var phase = Phase.idle
-    private var inFlight: [Place: Flight] = [:]
+    private var inFlight: [Place: Operation] = [:]
     /// The outcomes that are not delivered, by their numbers.
     private var finished: [Int: Outcome] = [:]
     private var takenCount = 0
@@ -50,14 +50,14 @@ struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
         /// True if the task that iterates upstream has to be cancelled.
         var stopsUpstream = false
         /// The operations to cancel, in the order of their places.
-        var cancel: [Flight] = []
-        var landed: Flight?
+        var cancel: [Operation] = []
+        var completed: Operation?
         var unwanted: [Outcome] = []
         var unwantedFailure: Failure?
     }
 
     /// The operations that are in flight, in the order of their places.
-    var flights: [Flight] { inFlight.sorted { $0.key < $1.key }.map(\.value) }
+    var operationsInFlight: [Operation] { inFlight.sorted { $0.key < $1.key }.map(\.value) }
 
     /// True if no operation is in flight and upstream is not iterated.
     private var isQuiet: Bool { inFlight.isEmpty && !upstreamIsOpen }
@@ -81,10 +81,10 @@ extension ConcurrentMapStateMachine {
     }
 
     /// Returns `nil` if it was decided that no further element is wanted while upstream produced this one.
-    mutating func take(_ flight: Flight) -> Place? {
+    mutating func take(_ operation: Operation) -> Place? {
         guard phase == .taking else { return nil }
         defer { takenCount += 1 }
-        inFlight[takenCount] = flight
+        inFlight[takenCount] = operation
         return takenCount
     }
 
@@ -117,8 +117,8 @@ extension ConcurrentMapStateMachine {
     /// Stores the outcome of an operation. A second call for the same place has no effect.
     mutating func ended(_ place: Place, _ outcome: Outcome) -> Actions {
         var actions = Actions()
-        guard let flight = inFlight.removeValue(forKey: place) else { return actions }
-        actions.landed = flight
+        guard let operation = inFlight.removeValue(forKey: place) else { return actions }
+        actions.completed = operation
         let number = order == .preserved ? place : arrivedCount
         actions.wakesConsumer = isQuiet
         if phase == .closing || lastNumber.map({ number > $0 }) == true {
@@ -138,7 +138,7 @@ extension ConcurrentMapStateMachine {
             for later in finished.keys where later > number {
                 if let outcome = finished.removeValue(forKey: later) { actions.unwanted.append(outcome) }
             }
-            actions.cancel = flights(after: number)
+            actions.cancel = operationsInFlight(after: number)
         } else if case .queueShutDown = error {
             // Every further operation would fail, so upstream, which may be endless, is stopped.
         } else {
@@ -148,11 +148,11 @@ extension ConcurrentMapStateMachine {
         actions.stopsUpstream = upstreamIsOpen
     }
 
-    private func flights(after number: Int) -> [Flight] {
+    private func operationsInFlight(after number: Int) -> [Operation] {
         switch order {
         case .preserved: inFlight.filter { $0.key > number }.sorted { $0.key < $1.key }.map(\.value)
         // All operations in flight will arrive later.
-        case .arrival: flights
+        case .arrival: operationsInFlight
         }
     }
 }
@@ -212,7 +212,7 @@ extension ConcurrentMapStateMachine {
         switch phase {
         case .idle, .taking, .draining:
             phase = .closing
-            actions.cancel = flights
+            actions.cancel = operationsInFlight
             actions.stopsUpstream = upstreamIsOpen
             actions.unwanted = Array(finished.values)
             actions.unwantedFailure = upstreamFailure.take()

@@ -101,15 +101,15 @@ final class SignalShutdown: Sendable {
         case .drain: drain(after: signal)
         case .cancel:
             unsubscribe()
-            core.taskFactory.background.spawn { self.onSignal(signal) }
+            core.services.spawn { self.onSignal(signal) }
             core.taskFactory.background.spawn { self.core.cutOff() }
         }
     }
 
     private func drain(after signal: ShutdownSignal) {
         let task = core.taskFactory.background.spawn {
-            self.core.close(.toOutside)
-            self.core.taskFactory.background.spawn { self.onSignal(signal) }
+            self.core.shutDown(to: .draining)
+            self.core.services.spawn { self.onSignal(signal) }
             if self.limit <= .zero { return self.core.cutOff() }
             if (try? await self.time.sleep(for: self.limit)) != nil { self.core.cutOff() }
         }

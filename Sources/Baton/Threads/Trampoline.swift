@@ -14,7 +14,7 @@ enum Trampoline {
         /// anything.
         case drop(Any)
         /// Completes the early end of an operation, which may end others in turn.
-        indirect case settle(AnyOperation.EarlyEnd)
+        indirect case complete(AnyOperation.EarlyEnd)
         /// Cancels a task, which calls the user's `onCancel` handlers. These may cancel further operations.
         case cancelTask(Worker)
         case cancel([AnyOperation], CancellationReason)
@@ -58,14 +58,14 @@ enum Trampoline {
         }
     }
 
-    /// Performs the same work as ``run(_:)`` with `.settle`. The enum value is made only if the work has to go to the
+    /// Performs the same work as ``run(_:)`` with `.complete`. The enum value is made only if the work has to go to the
     /// deepest level.
-    static func settle(_ end: AnyOperation.EarlyEnd) {
+    static func complete(_ end: AnyOperation.EarlyEnd) {
         let word = baton_thread_word()
         let level = UInt(bitPattern: word)
-        if level >= deepest - 1 { return run(.settle(end)) }
+        if level >= deepest - 1 { return run(.complete(end)) }
         baton_set_thread_word(UnsafeMutableRawPointer(bitPattern: level + 1))
-        end.settleNow()
+        end.completeNow()
         baton_set_thread_word(word)
     }
 
@@ -81,10 +81,10 @@ enum Trampoline {
     private static func perform(_ work: consuming Work) {
         switch consume work {
         case .release, .drop: break
-        case .settle(let end): end.settleNow()
+        case .complete(let end): end.completeNow()
         case .cancelTask(let worker): worker.cancelTaskNow()
         case .open(let fence): fence.open()
-        case .releaseQueue(let core): core.handleReleased()
+        case .releaseQueue(let core): core.lastHandleWasReleased()
         case .cancel(let operations, let reason):
             AnyOperation.cancel(operations, reason: reason) { $0.ownerWithdraws(reason) }
         }

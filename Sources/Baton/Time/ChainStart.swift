@@ -29,15 +29,15 @@ final class ChainStart: Sendable {
         /// Removes released readers. Returns the readers that it has retained, which the caller releases after
         /// unlocking.
         mutating func sweepReaders() -> [ChainStart?] {
-            let looked = readers.map(\.chain)
-            readers = zip(readers, looked).filter { $0.1 != nil }.map(\.0)
+            let retained = readers.map(\.chain)
+            readers = zip(readers, retained).filter { $0.1 != nil }.map(\.0)
             sweepCount = max(8, 2 * readers.count)
-            return looked
+            return retained
         }
     }
 
     /// The changes of the dependencies since the chain start was made. It informs its readers even after a change.
-    private enum Change: UInt8 {
+    private enum DependencyChange: UInt8 {
         case none
         /// The operation has got further dependencies. Only the next chain start of the same operation becomes a
         /// reader.
@@ -48,8 +48,8 @@ final class ChainStart: Sendable {
     }
 
     private let state = Locked(State())
-    /// The raw value of the most serious ``Change``, which never decreases.
-    private let change = Atomic<UInt8>(Change.none.rawValue)
+    /// The raw value of the most serious ``DependencyChange``, which never decreases.
+    private let change = Atomic<UInt8>(DependencyChange.none.rawValue)
     /// The number of places for dependencies that the operation had when this object was made.
     private let placeCount: Int
 
@@ -58,7 +58,7 @@ final class ChainStart: Sendable {
     /// Covers `last` and everything that it needs now. Operations that have started count as if they started now.
     convenience init(of last: AnyOperation) {
         self.init()
-        Self.chain(of: last).tell(self)
+        Self.chain(of: last).add(self)
     }
 
     /// Notes a start at the current time. Only the first start counts.
@@ -76,7 +76,7 @@ final class ChainStart: Sendable {
     /// Notes that the operation has lost a dependency.
     func dependencyWasRemoved() { note(.other) }
 
-    private func note(_ change: Change) {
+    private func note(_ change: DependencyChange) {
         var changed = [(chain: self, change: change)]
         while let (chain, change) = changed.popLast() {
             let (former, now) = chain.change.max(change.rawValue, ordering: .relaxed)
@@ -89,27 +89,27 @@ final class ChainStart: Sendable {
     // MARK: Readers
 
     private func note(_ start: Start) {
-        var untold = [self]
-        while let chain = untold.popLast() {
+        var unvisited = [self]
+        while let chain = unvisited.popLast() {
             let readers = chain.state.withLock { state -> [Reader] in
                 if state.start != nil { return [] }
                 state.start = start
                 defer { state.readers = [] }
                 return state.readers
             }
-            untold.append(contentsOf: readers.compactMap(\.chain))
+            unvisited.append(contentsOf: readers.compactMap(\.chain))
         }
     }
 
     /// Makes the start of this object the start of `reader`. If this one has started, `reader` starts now.
-    fileprivate func tell(_ reader: ChainStart) {
+    fileprivate func add(_ reader: ChainStart) {
         // The readers that were retained by the sweep are released after unlocking.
-        let (start, looked) = state.withLock { state -> (Start?, [ChainStart?]) in
+        let (start, retained) = state.withLock { state -> (Start?, [ChainStart?]) in
             if let start = state.start { return (start, []) }
             state.readers.append(Reader(chain: reader))
             return (nil, state.readers.count < state.sweepCount ? [] : state.sweepReaders())
         }
-        withExtendedLifetime(looked) {}
+        withExtendedLifetime(retained) {}
         if let start { reader.note(start.time) }
     }
 
@@ -128,12 +128,12 @@ final class ChainStart: Sendable {
                 left.append(source)
             }
         }
-        for (source, reader) in links { chains[ObjectIdentifier(source)]?.tell(reader) }
+        for (source, reader) in links { chains[ObjectIdentifier(source)]?.add(reader) }
         return chains[ObjectIdentifier(last)]!
     }
 
     /// The part of a chain start that the next one of the same operation can rely on.
-    fileprivate enum Use {
+    fileprivate enum Reuse {
         /// It is still complete.
         case all
         /// It is complete except for the dependencies after this many places.
@@ -141,8 +141,8 @@ final class ChainStart: Sendable {
         case none
     }
 
-    fileprivate var use: Use {
-        switch Change(rawValue: change.load(ordering: .relaxed)) {
+    fileprivate var reuse: Reuse {
+        switch DependencyChange(rawValue: change.load(ordering: .relaxed)) {
         case .none?: .all
         case .growth?: .allBefore(placeCount)
         case .other?, nil: .none
@@ -157,12 +157,12 @@ extension AnyOperation {
             if life.hasBegun || life.phase == .finished { return nil }
             let optionalState = life.madeOptionalState()
             let former = optionalState.chainStart
-            let use = former?.use ?? .none
-            if case .all = use, let former { return (former, nil, []) }
+            let reuse = former?.reuse ?? .none
+            if case .all = reuse, let former { return (former, nil, []) }
             let new = ChainStart(placeCount: edges.placeCount)
             optionalState.add(new)
             // A removal may have moved the remaining dependencies to other places.
-            guard case .allBefore(let count) = use, optionalState.removals == nil else {
+            guard case .allBefore(let count) = reuse, optionalState.removals == nil else {
                 return (new, nil, edges.all.filter { !$0.isFence })
             }
             return (new, former, edges.all(after: count))
@@ -172,7 +172,7 @@ extension AnyOperation {
             chain.note(core?.time ?? TimeSource(ContinuousClock()))
             return (chain, [])
         }
-        former?.tell(chain)
+        former?.add(chain)
         return (chain, sources)
     }
 }

@@ -39,7 +39,7 @@ extension AnyOperation {
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
             swap(&timing.madeRareTiming().delay, &delay)
-            timing.preconditions.delay()
+            timing.preconditions.requireDelay()
         }
         withExtendedLifetime(delay) {}
         return self
@@ -128,7 +128,7 @@ extension AnyOperation {
     /// Returns false if the end of the operation came before the end of the pause.
     final func endPause() -> Bool {
         let isOver = withLife { $0.endPause() }
-        if isObserved { tellEvents() }
+        if isObserved { publishEvents() }
         return isOver
     }
 
@@ -139,7 +139,7 @@ extension AnyOperation {
             let pause = operation.withLife { life in
                 (life.endPause() ? operation.core : nil, life.isBetweenAttempts)
             }
-            if operation.isObserved { operation.tellEvents() }
+            if operation.isObserved { operation.publishEvents() }
             return pause
         }
         // The operation has ended before its pause, so the reference is released.
@@ -162,7 +162,7 @@ extension QueueCore {
         let ticket = timerService.add(.pauseEnd(operation), at: end)
         let hasEnded = retained.withLife { life in
             guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
-            return !timing.pauses(until: end, ticket)
+            return !timing.storePause(until: end, ticket: ticket)
         }
         if hasEnded, timerService.remove(ticket) != nil { operation.release() }
     }

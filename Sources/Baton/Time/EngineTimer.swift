@@ -23,12 +23,12 @@ final class HeldOperation: Sendable {
     init(_ operation: Unmanaged<AnyOperation>) {
         reference = operation.retain()
         core = operation._withUnsafeGuaranteedRef { $0.core }
-        core?.beginHolding()
+        core?.addHolder()
     }
 
     deinit {
         reference.release()
-        core?.hasReleased()
+        core?.removeHolder()
     }
 
     func use(_ body: (AnyOperation) -> Void) {
@@ -79,18 +79,18 @@ struct DueTimer: Sendable {
 /// timers. Therefore, while a timer that cancels is firing, another task is starting or has started to fire the timers
 /// after it.
 final class FiringTimers: Sendable {
-    private struct Rest {
+    private struct Pending {
         /// The timers in reverse order, so that the next one is the last element.
         var timers: [DueTimer]
-        var isTaskComing = false
+        var isTaskStarting = false
     }
 
-    private let rest: Locked<Rest>
+    private let pending: Locked<Pending>
     private let now: Duration
     private let timerService: TimerService
 
     init(_ due: [DueTimer], at now: Duration, by timerService: TimerService) {
-        rest = Locked(Rest(timers: due.reversed()))
+        pending = Locked(Pending(timers: due.reversed()))
         self.now = now
         self.timerService = timerService
     }
@@ -98,34 +98,34 @@ final class FiringTimers: Sendable {
     /// Fires the timers on the calling task, which does nothing else, or on another one if the clock has cancelled that
     /// task.
     func begin(on taskFactory: TaskFactory) {
-        if Task.isCancelled { fireElsewhere(on: taskFactory) } else { fire(on: taskFactory) }
+        if Task.isCancelled { fireOnAnotherTask(of: taskFactory) } else { fire(on: taskFactory) }
     }
 
     private func fire(on taskFactory: TaskFactory) {
         while let (timer, isFollowed) = next() {
             if isFollowed {
                 taskFactory.spawn {
-                    self.rest.withLock { $0.isTaskComing = false }
+                    self.pending.withLock { $0.isTaskStarting = false }
                     self.fire(on: taskFactory)
                 }
             }
             timer.fire(at: now, by: timerService)
             // A cancellation handler has cancelled this task. Another task fires the next timers, so that their
             // handlers are not affected.
-            if Task.isCancelled { return fireElsewhere(on: taskFactory) }
+            if Task.isCancelled { return fireOnAnotherTask(of: taskFactory) }
         }
     }
 
-    private func fireElsewhere(on taskFactory: TaskFactory) {
+    private func fireOnAnotherTask(of taskFactory: TaskFactory) {
         taskFactory.spawn { self.fire(on: taskFactory) }
     }
 
     /// Returns the next timer. If `isFollowed` is true, the caller starts another task before it fires the timer.
     private func next() -> (DueTimer, isFollowed: Bool)? {
-        rest.withLock { rest in
-            guard let timer = rest.timers.popLast() else { return nil }
-            let isFollowed = timer.cancels && !rest.isTaskComing && !rest.timers.isEmpty
-            if isFollowed { rest.isTaskComing = true }
+        pending.withLock { pending in
+            guard let timer = pending.timers.popLast() else { return nil }
+            let isFollowed = timer.cancels && !pending.isTaskStarting && !pending.timers.isEmpty
+            if isFollowed { pending.isTaskStarting = true }
             return (timer, isFollowed)
         }
     }

@@ -83,7 +83,7 @@ extension AnyOperation {
 
 extension AnyOperation {
     final func attemptLimitCame(in run: Int32, after limit: Duration, isLast: Bool) {
-        cancelAttempt { life in life.cutAttempt(in: run, after: limit, isLast: isLast) }
+        cancelAttempt { life in life.timeOutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
     /// Cancels an operation that has waited too long for its first attempt, or for another one. A late timer has no

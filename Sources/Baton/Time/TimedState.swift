@@ -15,7 +15,7 @@ final class TimedState: OptionalState {
     /// The number of the current or last attempt; 0 before the first one.
     @exclusivity(unchecked) var attempt: Int32 = 0
     /// True if a time limit has cancelled the current attempt.
-    @exclusivity(unchecked) var isCut = false
+    @exclusivity(unchecked) var hasTimedOut = false
     /// True if the operation is in no list and on no task, and waits for a time.
     @exclusivity(unchecked) var isPaused = false
     @exclusivity(unchecked) private(set) var rareTiming: RareTiming?
@@ -51,7 +51,7 @@ final class TimedState: OptionalState {
 
     /// Stores the ticket of a pause. Returns false if the pause has ended; the next one may have begun and stored its
     /// own ticket.
-    func pauses(until end: Duration, _ ticket: TimerService.Ticket) -> Bool {
+    func storePause(until end: Duration, ticket: TimerService.Ticket) -> Bool {
         if !isPaused { return false }
         let rareTiming = madeRareTiming()
         if let known = rareTiming.pauseTicket, ticket.isOlder(than: known) { return false }
@@ -60,17 +60,17 @@ final class TimedState: OptionalState {
         return true
     }
 
-    func pauseEnds() {
+    func endPause() {
         isPaused = false
         rareTiming?.pauseTicket = nil
         rareTiming?.pauseEnd = nil
     }
 
     /// True if something has to be released, or a timer removed, when the operation finishes.
-    var hasTimedEnd: Bool { rareTiming != nil || backoff?.keepsClosures == true }
+    var hasTimedEnd: Bool { rareTiming != nil || backoff?.hasModifiers == true }
 
     /// The reason of the cancel if the attempt was cancelled by its own time limit.
-    var cutReason: CancellationReason? { isCut ? limit.map { .timeout($0) } : nil }
+    var timeoutReason: CancellationReason? { hasTimedOut ? limit.map { .timeout($0) } : nil }
 }
 
 /// The part of ``TimedState`` that few operations need.

@@ -4,14 +4,14 @@
 package struct TimerHeap<Time: Comparable, Entry> {
     /// Identifies an entry. A ticket never identifies another entry, even after its own was removed.
     package struct Ticket {
-        fileprivate let permit: Slab<Permit>.ID
+        fileprivate let slot: Slab<Slot>.ID
         fileprivate let number: UInt64
 
         /// Returns true if the entry of this ticket was added before that of `other`.
         func isOlder(than other: Self) -> Bool { number < other.number }
     }
 
-    fileprivate struct Permit {
+    fileprivate struct Slot {
         var entry: Entry?
         var place: Int
         var number: UInt64
@@ -20,7 +20,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
     private struct Node {
         let time: Time
         let number: UInt64
-        let permit: Slab<Permit>.ID
+        let slot: Slab<Slot>.ID
 
         static func < (left: Self, right: Self) -> Bool {
             left.time < right.time || left.time == right.time && left.number < right.number
@@ -28,7 +28,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
     }
 
     private var heap: [Node] = []
-    private var permits = Slab<Permit>()
+    private var slots = Slab<Slot>()
     private var lastNumber: UInt64 = 0
 
     package init() {}
@@ -39,26 +39,26 @@ package struct TimerHeap<Time: Comparable, Entry> {
     package var next: Time? { heap.first?.time }
 
     /// The entry with the earliest time.
-    var first: Entry? { heap.first.flatMap { permits[$0.permit].entry } }
+    var first: Entry? { heap.first.flatMap { slots[$0.slot].entry } }
 
     /// All times, in no particular order.
     var times: [Time] { heap.map(\.time) }
 
     package mutating func add(_ entry: Entry, at time: Time) -> Ticket {
         lastNumber += 1
-        let permit = permits.insert(Permit(entry: entry, place: heap.count, number: lastNumber))
-        heap.append(Node(time: time, number: lastNumber, permit: permit))
+        let slot = slots.insert(Slot(entry: entry, place: heap.count, number: lastNumber))
+        heap.append(Node(time: time, number: lastNumber, slot: slot))
         rise(from: heap.count - 1)
-        return Ticket(permit: permit, number: lastNumber)
+        return Ticket(slot: slot, number: lastNumber)
     }
 
     /// Removes the entry. Returns `nil` if its time has come, or if it was removed before.
     @discardableResult
     package mutating func remove(_ ticket: Ticket) -> Entry? {
-        guard permits.hasPlace(ticket.permit), permits[ticket.permit].number == ticket.number,
-            permits[ticket.permit].entry != nil
+        guard slots.hasPlace(ticket.slot), slots[ticket.slot].number == ticket.number,
+            slots[ticket.slot].entry != nil
         else { return nil }
-        return remove(at: permits[ticket.permit].place)
+        return remove(at: slots[ticket.slot].place)
     }
 
     /// Removes the entry with the earliest time.
@@ -72,9 +72,9 @@ package struct TimerHeap<Time: Comparable, Entry> {
     }
 
     private mutating func remove(at place: Int) -> Entry {
-        let permit = heap[place].permit
-        let entry = permits[permit].entry.take()!
-        permits.remove(permit)
+        let slot = heap[place].slot
+        let entry = slots[slot].entry.take()!
+        slots.remove(slot)
         let last = heap.removeLast()
         if place < heap.count {
             put(last, at: place)
@@ -86,7 +86,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
 
     private mutating func put(_ node: Node, at place: Int) {
         heap[place] = node
-        permits[node.permit].place = place
+        slots[node.slot].place = place
     }
 
     private mutating func rise(from start: Int) {

@@ -8,7 +8,7 @@ final class TimerService: Sendable {
     typealias Ticket = TimerHeap<Duration, EngineTimer>.Ticket
 
     fileprivate struct State {
-        var deadlines = TimerHeap<Duration, EngineTimer>()
+        var timers = TimerHeap<Duration, EngineTimer>()
         /// The time at which the task wakes, or `nil` if there is no task.
         var wakeTime: Duration?
         /// The number of the task that sleeps. A task with an older number has been replaced.
@@ -32,7 +32,7 @@ final class TimerService: Sendable {
 
     func add(_ timer: EngineTimer, at deadline: Duration) -> Ticket {
         let (ticket, replacement) = state.withLock { state -> (Ticket, Replacement?) in
-            let ticket = state.deadlines.add(timer, at: deadline)
+            let ticket = state.timers.add(timer, at: deadline)
             if let wakeTime = state.wakeTime, wakeTime <= deadline { return (ticket, nil) }
             return (ticket, state.replaceTask(wakingAt: deadline))
         }
@@ -43,7 +43,7 @@ final class TimerService: Sendable {
     /// Removes a timer. Returns `nil` if its time has come, or if it was removed before. The caller releases what the
     /// timer owned.
     @discardableResult
-    func remove(_ ticket: Ticket) -> EngineTimer? { state.withLock { $0.deadlines.remove(ticket) } }
+    func remove(_ ticket: Ticket) -> EngineTimer? { state.withLock { $0.timers.remove(ticket) } }
 
     /// Ends the task. The queue was released, and with it every operation that could have a timer.
     func stop() {
@@ -55,17 +55,17 @@ final class TimerService: Sendable {
     }
 
     /// The number of timers, for tests.
-    var count: Int { state.withLock { $0.deadlines.count } }
+    var count: Int { state.withLock { $0.timers.count } }
 
     // MARK: The task
 
     fileprivate struct Replacement {
         let number: UInt64
-        let former: Task<Void, Never>?
+        let oldTask: Task<Void, Never>?
     }
 
     private func start(_ replacement: Replacement) {
-        replacement.former?.cancel()
+        replacement.oldTask?.cancel()
         let task = taskFactory.spawn { await self.sleep(as: replacement.number) }
         let isCurrent = state.withLock { state in
             if state.number == replacement.number, state.wakeTime != nil { state.task = task }
@@ -80,7 +80,7 @@ final class TimerService: Sendable {
             let now = now
             let (due, successor) = state.withLock { $0.wake(at: now, as: number) }
             if due.isEmpty {
-                if Task.isCancelled { return sleepElsewhere(as: number) }
+                if Task.isCancelled { return sleepOnAnotherTask(as: number) }
                 continue
             }
             // The successor starts first, because a timer may run cancellation handlers, which may take any time.
@@ -93,7 +93,7 @@ final class TimerService: Sendable {
 extension TimerService {
     /// Continues on another task, because this one is cancelled: it was replaced, or the clock's own `sleep` has
     /// cancelled it. The clock may do so each time, so the other task starts a millisecond later.
-    private func sleepElsewhere(as number: UInt64) {
+    private func sleepOnAnotherTask(as number: UInt64) {
         if !state.withLock({ $0.number == number }) { return }
         TimerThread.shared.call(after: .milliseconds(1)) {
             self.taskFactory.spawn { await self.sleep(as: number) }
@@ -105,15 +105,15 @@ extension TimerService.State {
     fileprivate mutating func replaceTask(wakingAt time: Duration) -> TimerService.Replacement {
         wakeTime = time
         number += 1
-        return TimerService.Replacement(number: number, former: task.take())
+        return TimerService.Replacement(number: number, oldTask: task.take())
     }
 
     /// Removes the timers that are due. If there are others, returns a task that sleeps until the next one. If none is
     /// due, the calling task sleeps on until the earliest deadline.
     fileprivate mutating func wake(at now: Duration, as number: UInt64) -> ([DueTimer], TimerService.Replacement?) {
         if self.number != number { return ([], nil) }
-        let due = deadlines.takeDue(at: now).map { DueTimer($0) }
-        wakeTime = deadlines.next
+        let due = timers.takeDue(at: now).map { DueTimer($0) }
+        wakeTime = timers.next
         if due.isEmpty {
             if wakeTime == nil { task = nil }
             return ([], nil)

@@ -10,7 +10,7 @@ final class TimerThread: Sendable {
     typealias Ticket = TimerHeap<Int64, @Sendable () -> Void>.Ticket
 
     private struct State {
-        var deadlines = TimerHeap<Int64, @Sendable () -> Void>()
+        var timers = TimerHeap<Int64, @Sendable () -> Void>()
         /// True if the thread was started.
         var isRunning = false
     }
@@ -36,8 +36,8 @@ final class TimerThread: Sendable {
         var ticket: Ticket?
         var startsThread = false
         state.change { state in
-            let former = state.deadlines.next
-            ticket = state.deadlines.add(closure, at: time)
+            let former = state.timers.next
+            ticket = state.timers.add(closure, at: time)
             startsThread = !state.isRunning
             state.isRunning = true
             return former.map { time < $0 } ?? true ? .one : .nobody
@@ -55,7 +55,7 @@ final class TimerThread: Sendable {
     func remove(_ ticket: Ticket) -> Bool {
         var closure: (@Sendable () -> Void)?
         state.change { state in
-            closure = state.deadlines.remove(ticket)
+            closure = state.timers.remove(ticket)
             return .nobody
         }
         return closure != nil
@@ -65,9 +65,9 @@ final class TimerThread: Sendable {
         while true {
             let due = state.wait { state -> Monitor<State>.Step<[@Sendable () -> Void]> in
                 let now = Self.now
-                let due = state.deadlines.takeDue(at: now)
+                let due = state.timers.takeDue(at: now)
                 if !due.isEmpty { return .done(due) }
-                return .wait(nanoseconds: state.deadlines.next.map { min($0 - now, Self.longest) })
+                return .wait(nanoseconds: state.timers.next.map { min($0 - now, Self.longest) })
             }
             for closure in due { closure() }
         }

@@ -12,13 +12,13 @@ extension AnyOperation {
 
     /// Called by the thread that finishes the original.
     final func originalEnded(_ original: AnyOperation) {
-        endBeforeRun(as: original)?.settle()
+        endBeforeRun(as: original)?.complete()
         letGoAsJoiner()
     }
 
     /// Takes back the additional count. The last count that goes releases the operation, here or with its last source.
     fileprivate final func letGoAsJoiner() {
-        if case .ended = dependencyCounter.countDown() { AnyOperation.letGo(ended: .passUnretained(self)) }
+        if case .ended = dependencyCounter.countDown() { AnyOperation.releaseAfterEarlyEnd(.passUnretained(self)) }
     }
 
     /// True if an operation needs this one without having joined it, and its own outcome is not decided.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Running a body that has something around it: dependency policies, handlers, time limits, or hooks of the queue.
 extension QueueCore {
-    enum SurroundedRun {
+    enum BodyRunResult {
         /// The outcome is stored.
         case decided
         /// The operation runs again later. The worker continues with this action.
@@ -12,9 +12,9 @@ extension QueueCore {
     }
 
     /// Performs everything from taking up an operation to storing its outcome, on the worker's task.
-    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on worker: Worker) async -> SurroundedRun {
+    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on worker: Worker) async -> BodyRunResult {
         if let unmet = operation.unmetPolicy {
-            operation.bodyWasSkipped(.skipped(unmet))
+            operation.failWithoutRunning(with: .skipped(unmet))
             return .decided
         }
         guard operation.inputsHaveOutputs else {
@@ -30,9 +30,9 @@ extension QueueCore {
             return .decided
         }
         let unretained = Unmanaged.passUnretained(operation)
-        let isWatched = startAttempt(of: unretained, timing, on: worker)
+        let hasTimeout = startAttempt(of: unretained, timing, on: worker)
         await run(body, of: operation, on: executor)
-        let mayRunAgain = endAttempt(of: unretained, timing, on: worker, isWatched: isWatched)
+        let mayRunAgain = endAttempt(of: unretained, timing, on: worker, hasTimeout: hasTimeout)
         guard mayRunAgain, let action = await runAgain(operation, body) else { return .decided }
         return .away(action)
     }
@@ -74,14 +74,14 @@ extension QueueCore {
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
         let (delivers, chainStarts, timing, executor, group) = operation.withLife { life in
-            life.bodyStarts()
+            life.startBody()
             return (
-                operation.reachPast(life).isDue, life.optionalState?.takeChainStarts() ?? [],
+                operation.makePassedPhasesDue(life).isDue, life.optionalState?.takeChainStarts() ?? [],
                 life.timing, life.optionalState?.executor, life.optionalState?.childGroups.first
             )
         }
         for chain in chainStarts { chain.note(time) }
-        if operation.isObserved { operation.tellEvents() }
+        if operation.isObserved { operation.publishEvents() }
         if delivers { operation.deliver(from: self) }
         return (timing, executor, group)
     }

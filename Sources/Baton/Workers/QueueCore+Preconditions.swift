@@ -1,6 +1,6 @@
 /// Checking the preconditions of an operation, after a worker has taken it up and before its body runs.
 extension QueueCore {
-    enum Passage {
+    enum PreconditionResult {
         /// The body may run. If `isPlain`, nothing is asked or told around it.
         case toBody(isPlain: Bool)
         /// A precondition kept the body from running, and its error is stored.
@@ -14,10 +14,10 @@ extension QueueCore {
 
     nonisolated(nonsending) func checkPreconditions(
         of current: Unmanaged<AnyOperation>, on worker: Worker, as task: WorkerTaskContext
-    ) async -> Passage {
-        var passage = current._withUnsafeGuaranteedRef { $0.pass(on: worker) }
+    ) async -> PreconditionResult {
+        var action = current._withUnsafeGuaranteedRef { $0.nextAction(on: worker) }
         while true {
-            switch passage {
+            switch action {
             case .endedBefore: return .endedBefore
             case .run(let isPlain):
                 return current._withUnsafeGuaranteedRef { operation in
@@ -27,53 +27,53 @@ extension QueueCore {
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
                 // Events are told before the request, because an operation that waits may be released at any moment.
-                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
+                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
                 switch ExclusionManager.request(exclusions, for: current, inside: holder) {
                 case .granted:
-                    // If the operation has ended early and given its exclusions back, the next call of `pass` says so.
-                    passage = current._withUnsafeGuaranteedRef { operation in
+                    // If the operation has ended early and given its exclusions back, the next action says so.
+                    action = current._withUnsafeGuaranteedRef { operation in
                         operation.withLife { life in
-                            _ = life.namesAreGranted()
-                            return life.pass(on: worker, isKept: false)
+                            _ = life.grantExclusions()
+                            return life.nextAction(on: worker, isSkipped: false)
                         }
                     }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
-                    if current._withUnsafeGuaranteedRef({ $0.withLife { $0.isRefused(on: worker) } }) {
+                    if current._withUnsafeGuaranteedRef({ $0.withLife { $0.startRefused(on: worker) } }) {
                         return refuse(current, misuse)
                     }
                     current._withUnsafeGuaranteedRef { ExclusionManager.endedInBetween($0) }
                     return .endedBefore
                 case .waiting: return .away(change { state in state.nextAction { $0.nextAction() } })
                 }
-            case .pace(let rates, let holdsNames):
-                let next = pace(current, rates, holdsNames: holdsNames, on: worker)
+            case .requestStart(let rates, let holdsExclusions):
+                let next = requestStart(of: current, from: rates, holdsExclusions: holdsExclusions, on: worker)
                 guard let next else { return .away(change { state in state.nextAction { $0.nextAction() } }) }
-                passage = next
+                action = next
             case .evaluate(let optionalState):
                 change { $0.scheduler.releasePermit() }
                 current._withUnsafeGuaranteedRef { operation in
-                    if operation.isObserved { operation.tellEvents() }
+                    if operation.isObserved { operation.publishEvents() }
                     task.running = operation
                 }
                 let error = await evaluate(conditionsIn: optionalState, of: current.takeUnretainedValue(), on: worker)
                 task.running = nil
                 // A condition may have cancelled the worker's task. Then the body runs on the task of another worker.
-                if error == nil, !task.isSpent, takesPermitAgain(for: current) {
-                    passage = current._withUnsafeGuaranteedRef { operation in
-                        let passage = operation.withLife { $0.passSatisfied(on: worker) }
-                        if operation.isObserved { operation.tellEvents() }
-                        return passage
+                if error == nil, !task.isTainted, takesPermitAgain(for: current) {
+                    action = current._withUnsafeGuaranteedRef { operation in
+                        let action = operation.withLife { $0.resumeAfterConditions(on: worker) }
+                        if operation.isObserved { operation.publishEvents() }
+                        return action
                     }
                 } else {
                     let isSatisfied = current._withUnsafeGuaranteedRef { operation in
-                        defer { if operation.isObserved { operation.tellEvents() } }
+                        defer { if operation.isObserved { operation.publishEvents() } }
                         return operation.isSatisfied(unless: error)
                     }
                     return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
                 }
             case .pause(let delay):
-                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
+                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
                 pause(current, for: delay.rest)
                 return .away(change { state in state.nextAction { $0.nextAction() } })
             case .cancelled:
@@ -85,12 +85,14 @@ extension QueueCore {
 
     /// Takes a permit for the operation, unless other operations come first.
     private func takesPermitAgain(for current: Unmanaged<AnyOperation>) -> Bool {
-        let level = current._withUnsafeGuaranteedRef { $0.level }
+        let level = current._withUnsafeGuaranteedRef { $0.currentPriority }
         return change { $0.scheduler.reacquirePermit(for: level) }
     }
 
-    private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> Passage {
-        current._withUnsafeGuaranteedRef { $0.bodyWasSkipped(.misuse(Misuse(misuse, operation: $0.reference))) }
+    private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> PreconditionResult {
+        current._withUnsafeGuaranteedRef {
+            $0.failWithoutRunning(with: .misuse(Misuse(misuse, operation: $0.reference)))
+        }
         return .toEnd
     }
 
@@ -107,7 +109,7 @@ extension QueueCore {
         }
         switch listing {
         case .listed, .heldBySuspension: break
-        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
         }
         return action
     }
@@ -125,36 +127,36 @@ extension QueueCore {
     /// - Returns: The operations that receive exclusions as a result. The caller tells them in a loop. If this method
     ///   told them, each queued operation would give back its exclusions inside the call for the previous one, and a
     ///   long wait queue would overflow the stack.
-    func listAgain(withNames operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
+    func listAgain(withExclusions operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: return []
-        case .heldBySuspension: return listWithoutNames(operation)
+        case .heldBySuspension: return listWithoutExclusions(operation)
         case .stranded(let operation):
             guard var end = operation.endBeforeRun(with: .queueReleased) else { return [] }
-            let granted = end.takeNames()
-            end.settle()
+            let granted = end.releaseExclusions()
+            end.complete()
             return granted
         }
     }
 
     /// Gives back the exclusions of operations that may not start now, because the queue has been suspended. The
     /// operations ask for them again when a worker takes them up.
-    func giveNamesBack(from first: Unmanaged<AnyOperation>?) {
-        IntrusiveList.forEach(from: first) { ExclusionManager.handOut(listWithoutNames($0)) }
+    func releaseExclusions(from first: Unmanaged<AnyOperation>?) {
+        IntrusiveList.forEach(from: first) { ExclusionManager.notifyGranted(listWithoutExclusions($0)) }
     }
 
     /// Lists an operation after it has given back its exclusions. Nobody releases the operation in between, because it
     /// is in no list.
     ///
     /// - Returns: The operations that receive exclusions as a result, for the caller to tell.
-    func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
+    func listWithoutExclusions(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
-            let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
-                (life.givesNamesBack(), life.optionalState?.preconditions.isPaced ?? false, life.isBetweenAttempts)
+            let (givesBack, hasRates, isFurtherAttempt) = operation.withLife { life in
+                (life.releaseExclusions(), life.optionalState?.preconditions.hasRates ?? false, life.isBetweenAttempts)
             }
-            if isPaced { Rates.giveTurnsBack(by: operation) }
-            return (givesBack ? ExclusionManager.reclaim(from: operation) : [], isFurtherAttempt)
+            if hasRates { RateManager.giveTurnsBack(by: operation) }
+            return (givesBack ? ExclusionManager.releaseReturningGranted(by: operation) : [], isFurtherAttempt)
         }
         change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
         return granted
@@ -181,19 +183,19 @@ extension QueueCore.State {
 extension AnyOperation {
     /// Returns the first step for an operation that a worker has taken up. If a dependency keeps the body from running,
     /// no precondition is checked.
-    fileprivate final func pass(on worker: Worker) -> Lifecycle.Passage {
+    fileprivate final func nextAction(on worker: Worker) -> Lifecycle.PreconditionAction {
         withLife { life in
             // The phase is checked first, because a thread that has cancelled the operation drops its inputs after
             // unlocking.
             guard life.phase == .added else { return .endedBefore }
-            let isKept = !inputsHaveOutputs(life) || life.optionalState?.rare?.hasUnmetPolicy ?? false
-            return life.pass(on: worker, isKept: isKept)
+            let isSkipped = !inputsHaveOutputs(life) || life.optionalState?.rare?.hasUnmetPolicy ?? false
+            return life.nextAction(on: worker, isSkipped: isSkipped)
         }
     }
 
     /// Notes the answer of the conditions. Returns false if the operation ends, after storing its error.
     fileprivate final func isSatisfied(unless error: OperationError?) -> Bool {
-        if error == nil, withLife({ $0.conditionsAreSatisfied() }) { return true }
+        if error == nil, withLife({ $0.satisfyConditions() }) { return true }
         bodyFailed(error ?? .cancelled(reason: .requested))
         return false
     }

@@ -20,26 +20,26 @@ extension QueueCore {
             first
             ?? take(
                 change { state in
-                    beginHolding()
+                    addHolder()
                     return state.nextAction { $0.workerStarted() }
                 })
-        defer { hasReleased() }
+        defer { removeHolder() }
         while let operation = next {
-            if task.isSpent {
+            if task.isTainted {
                 // User code has cancelled the task or raised its priority, so the next operation must not run on it.
                 return handOver(operation, from: worker)
             }
-            var run = Run(isRun: false)
-            let uptake: Uptake
+            var run = CompletedRun(hasRun: false)
+            let result: TakeUpResult
             switch begin(operation, on: worker, as: task) {
             case .plain:
                 // The plain case is inlined because most operations are plain, and an asynchronous call takes a tenth
                 // of the time of an operation.
                 await takeBody(operation).run(Execution(of: operation))
-                uptake = .decided
-            case let beginning: uptake = await takeUp(operation, beginning, on: worker, as: task)
+                result = .decided
+            case let beginning: result = await takeUp(operation, beginning, on: worker, as: task)
             }
-            switch uptake {
+            switch result {
             case .endedBefore: break
             case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .away(let action):
@@ -55,61 +55,61 @@ extension QueueCore {
 
             // A worker whose task is cancelled ends, even if the body has cancelled it. The queue chooses the next
             // operation when another worker starts.
-            if run.spendsWorker || task.isCancelled {
+            if run.mustRetire || task.isCancelled {
                 retire(operation, &run, inline, on: worker)
                 return
             } else if slice.isOver() {
-                worker.localQueue.look(areShort: slice.bodiesAreShort)
+                worker.localQueue.sampleClock(bodiesAreShort: slice.bodiesAreShort)
                 if endSlice(operation, &run, &inline, on: worker) { return }
                 // The worker holds no operation while it yields, so the queue may become idle without it.
-                hasReleased()
+                removeHolder()
                 await Task.yield()
                 slice.restart()
                 next = take(
                     change { state in
-                        beginHolding()
-                        return state.deal(to: worker.localQueue)
+                        addHolder()
+                        return state.nextAction(refilling: worker.localQueue)
                     })
             } else {
-                next = goOn(after: operation, &run, &inline, on: worker, bodiesAreShort: slice.bodiesAreShort)
+                next = nextOperation(after: operation, &run, &inline, on: worker, bodiesAreShort: slice.bodiesAreShort)
             }
         }
-        if worker.localQueue.isOut { giveBack(on: worker) }
+        if worker.localQueue.isInUse { endBatch(of: worker) }
     }
 
     /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
     private func handOver(_ operation: Unmanaged<AnyOperation>, from worker: Worker) {
-        if worker.localQueue.isOut { giveBack(on: worker) }
-        beginHolding()
+        if worker.localQueue.isInUse { endBatch(of: worker) }
+        addHolder()
         Worker.start(on: self, beginningWith: operation)
     }
 
     /// Returns the operation that the worker runs next: one that has become ready by the last operation, else one from
     /// its local queue, else the one that the queue chooses.
     @inline(never)
-    private func goOn(
-        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker,
+    private func nextOperation(
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker,
         bodiesAreShort: Bool
     ) -> Unmanaged<AnyOperation>? {
-        if run.isPlain, let another = worker.localQueue.moveOn(after: operation) {
+        if run.isPlain, let another = worker.localQueue.popNext(afterRemoving: operation) {
             operation.release()
             return another
         }
         if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, inline) {
             inline.count += 1
-            if !run.handlersAreDue, worker.localQueue.leave(operation) {
+            if !run.handlersAreDue, worker.localQueue.remove(operation) {
                 operation.release()
             } else {
-                let departure = state.withLock { state in
-                    if !run.handlersAreDue { state.goOn(with: follower, worker.localQueue) }
-                    return leave(operation, &run, &state)
+                let removal = state.withLock { state in
+                    if !run.handlersAreDue { state.open(worker.localQueue, continuingWith: follower) }
+                    return remove(operation, &run, &state)
                 }
-                letGo(operation, run, departure)
+                releaseAndReport(operation, run, removal)
             }
             return follower
         }
-        worker.localQueue.look(areShort: bodiesAreShort)
+        worker.localQueue.sampleClock(bodiesAreShort: bodiesAreShort)
         return run.groups == nil
             ? takeNext(after: operation, &run, &inline, on: worker)
             : takeNext(afterGroupsOf: operation, &run, &inline, on: worker)
@@ -118,7 +118,7 @@ extension QueueCore {
     // MARK: Steps
 
     /// The result of taking up an operation.
-    private enum Uptake {
+    private enum TakeUpResult {
         /// The outcome is stored and has to be published.
         case decided
         /// The operation was cancelled while it was ready, and has finished.
@@ -134,7 +134,7 @@ extension QueueCore {
     private nonisolated(nonsending) func takeUp(
         _ operation: Unmanaged<AnyOperation>, _ beginning: Lifecycle.Beginning, on worker: Worker,
         as task: WorkerTaskContext
-    ) async -> Uptake {
+    ) async -> TakeUpResult {
         switch beginning {
         case .endedBefore: return .endedBefore
         case .plain: break
@@ -156,35 +156,35 @@ extension QueueCore {
     @inline(__always)
     private nonisolated(nonsending) func takeUpSurrounded(
         _ operation: Unmanaged<AnyOperation>, on worker: Worker
-    ) async -> Uptake {
+    ) async -> TakeUpResult {
         switch await runSurrounded(operation.takeUnretainedValue(), on: worker) {
         case .decided: .decided
         case .away(let action): .away(action)
-        case .group(let group): Uptake(startGroup(operation, group, on: worker))
+        case .group(let group): TakeUpResult(startGroup(operation, group, on: worker))
         }
     }
 
     @inline(__always)
     private nonisolated(nonsending) func runTimed(
         _ operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker
-    ) async -> Uptake {
+    ) async -> TakeUpResult {
         let body = takeBody(operation)
-        let isWatched = startAttempt(of: operation, timing, on: worker)
+        let hasTimeout = startAttempt(of: operation, timing, on: worker)
         await body.run(Execution(of: operation))
-        guard endAttempt(of: operation, timing, on: worker, isWatched: isWatched) else { return .decided }
-        return Uptake(await runAgain(operation.takeUnretainedValue(), body))
+        guard endAttempt(of: operation, timing, on: worker, hasTimeout: hasTimeout) else { return .decided }
+        return TakeUpResult(await runAgain(operation.takeUnretainedValue(), body))
     }
 
-    private struct Run {
+    private struct CompletedRun {
         /// False if the operation was cancelled while it was ready, and left the queue then.
-        var isRun = true
+        var hasRun = true
         /// The first operation that has become ready by this one. The same worker may continue with it.
         var follower: Unmanaged<AnyOperation>?
         /// The other operations that have become ready by this one, linked.
         var others: Unmanaged<AnyOperation>?
         /// True if the worker must not run another body, because its task was cancelled, or because the body has left
         /// waits open that have released its permit.
-        var spendsWorker = false
+        var mustRetire = false
         var holdsPermit = true
         var handlersAreDue = false
         var startsDelivery = false
@@ -192,14 +192,14 @@ extension QueueCore {
         var groups: Unmanaged<AnyOperation>?
 
         /// True if the operation needs no clean-up besides removing it from the registry.
-        var isPlain: Bool { isRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
+        var isPlain: Bool { hasRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
     }
 
     /// The number of operations with which the worker has continued inline since it last asked the queue, and the
     /// limit.
     private struct InlineStarts {
         var count = 0
-        var budget = ReadyLines.budget
+        var budget = ReadyQueues.budget
     }
 
     @inline(__always)
@@ -227,25 +227,25 @@ extension QueueCore {
 
     /// Publishes the outcome. Returns false if `willFinish` handlers have to return first.
     @inline(__always)
-    private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout Run) -> Bool {
+    private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout CompletedRun) -> Bool {
         task?.running = nil
         return current._withUnsafeGuaranteedRef { operation in
             guard let ending = operation.withLife({ $0.finishRun() }) else { return false }
-            let settled = settle(operation, ending, continuing: true)
-            run = Run(
-                follower: settled.follower,
-                others: settled.others,
-                spendsWorker: ending.isCancelled || ending.hasOpenWaits,
+            let completion = complete(operation, ending, continuing: true)
+            run = CompletedRun(
+                follower: completion.follower,
+                others: completion.others,
+                mustRetire: ending.isCancelled || ending.hasOpenWaits,
                 holdsPermit: !ending.hasOpenWaits,
-                handlersAreDue: settled.handlersAreDue,
-                groups: settled.groups
+                handlersAreDue: completion.handlersAreDue,
+                groups: completion.groups
             )
             return true
         }
     }
 
     @inline(never)
-    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout Run) async {
+    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout CompletedRun) async {
         await callHandlersBeforeFinish(of: current)
         // The handlers have returned. Handlers that are added from now on do not delay the finish.
         _ = finish(current, nil, &run)
@@ -257,22 +257,22 @@ extension QueueCore {
     private func mayContinue(with follower: Unmanaged<AnyOperation>, _ inline: InlineStarts) -> Bool {
         let hint = hint.load(ordering: .relaxed)
         if hint == 0 { return true }
-        let level = follower._withUnsafeGuaranteedRef { $0.level.rawValue }
+        let level = follower._withUnsafeGuaranteedRef { $0.currentPriority.rawValue }
         return hint <= level + 1 && inline.count < inline.budget
     }
 
     @inline(__always)
-    private func leave(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ state: inout State) -> Departure {
-        if !run.isRun { return departure(&state) }
+    private func remove(_ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ state: inout State) -> RemovalResult {
+        if !run.hasRun { return removalResult(&state) }
         // The operation is appended before it leaves, because a queue with pending handlers is not idle.
         if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(operation) }
-        return operation._withUnsafeGuaranteedRef { leave($0, &state) }
+        return operation._withUnsafeGuaranteedRef { remove($0, &state) }
     }
 
     /// Lists the operations that have become ready by this one, in the order in which they became its dependents.
     @inline(__always)
     private func list(
-        from run: Run, after operation: Unmanaged<AnyOperation>, _ inline: InlineStarts, _ state: inout State
+        from run: CompletedRun, after operation: Unmanaged<AnyOperation>, _ inline: InlineStarts, _ state: inout State
     ) {
         state.scheduler.noteInlineStarts(inline.count, upTo: operation)
         guard let follower = run.follower else { return }
@@ -281,30 +281,30 @@ extension QueueCore {
     }
 
     /// Releases the queue's reference to the operation, unless the handler dispatcher has taken it over, and reports
-    /// the departure.
+    /// the removal.
     @inline(__always)
-    private func letGo(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ departure: Departure) {
+    private func releaseAndReport(_ operation: Unmanaged<AnyOperation>, _ run: CompletedRun, _ removal: RemovalResult) {
         if !run.handlersAreDue { operation.release() }
         if run.startsDelivery { startDelivering() }
-        left(departure)
+        didRemove(removal)
         // Groups finish after the operation has left, so that its handlers are called before those of the groups.
         if let groups = run.groups { AnyOperation.finish(groups: groups) }
     }
 
     @inline(__always)
     private func takeNext(
-        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker
     ) -> Unmanaged<AnyOperation>? {
-        var departure = Departure.ordinary
+        var removal = RemovalResult.othersRemain
         let action = change { state in
             state.reclaim(own: worker.localQueue, isPlain: run.isPlain)
-            departure = leave(operation, &run, &state)
+            removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            let action = state.deal(to: worker.localQueue)
+            let action = state.nextAction(refilling: worker.localQueue)
             inline = InlineStarts(budget: state.scheduler.inlineBudget)
             return action
         }
-        letGo(operation, run, departure)
+        releaseAndReport(operation, run, removal)
         return take(action)
     }
 
@@ -312,19 +312,19 @@ extension QueueCore {
     /// by their end may come first.
     @inline(__always)
     private func takeNext(
-        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts,
+        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
         on worker: Worker
     ) -> Unmanaged<AnyOperation>? {
-        let departure = change { state in
+        let removal = change { state in
             state.reclaim(own: worker.localQueue, isPlain: false)
-            let departure = leave(operation, &run, &state)
+            let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            return departure
+            return removal
         }
-        letGo(operation, run, departure)
+        releaseAndReport(operation, run, removal)
         return take(
             change { state in
-                let action = state.deal(to: worker.localQueue)
+                let action = state.nextAction(refilling: worker.localQueue)
                 inline = InlineStarts(budget: state.scheduler.inlineBudget)
                 return action
             })
@@ -333,42 +333,42 @@ extension QueueCore {
     /// Lets the operation leave at the end of a time slice. Returns true if the worker ends, because another worker
     /// waits for its thread.
     private func endSlice(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker
+        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker
     ) -> Bool {
-        let (ends, departure) = change { state in
+        let (ends, removal) = change { state in
             state.reclaim(own: worker.localQueue, isPlain: run.isPlain)
-            let departure = leave(operation, &run, &state)
+            let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
             inline = InlineStarts(budget: state.scheduler.inlineBudget)
-            return (state.scheduler.endSlice(), departure)
+            return (state.scheduler.endSlice(), removal)
         }
-        letGo(operation, run, departure)
+        releaseAndReport(operation, run, removal)
         return ends
     }
 
     /// Gives the local queue back when the operation that the worker took up last does not leave with it.
     @inline(never)
-    private func giveBack(on worker: Worker) {
-        left(
+    private func endBatch(of worker: Worker) {
+        didRemove(
             change { state in
                 state.reclaim(own: worker.localQueue, isPlain: false)
-                return departure(&state)
+                return removalResult(&state)
             })
     }
 
     /// Ends a worker that must not run another body. The scheduler starts a new one.
     @inline(never)
     private func retire(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: InlineStarts, on worker: Worker
+        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts, on worker: Worker
     ) {
-        let departure = change { state in
+        let removal = change { state in
             state.reclaim(own: worker.localQueue, isPlain: false)
-            let departure = leave(operation, &run, &state)
+            let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
             if run.holdsPermit { state.scheduler.returnPermit() } else { state.scheduler.endedWithoutPermit() }
-            return departure
+            return removal
         }
-        letGo(operation, run, departure)
+        releaseAndReport(operation, run, removal)
     }
 
     @inline(__always)

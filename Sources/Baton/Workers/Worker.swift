@@ -19,7 +19,7 @@ final class Worker: Sendable {
 
     private let link = Locked(Link())
     /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
-    let watch = Locked(AttemptTimeout())
+    let attemptTimeout = Locked(AttemptTimeout())
     let localQueue: LocalQueue
 
     init(localQueue: LocalQueue = LocalQueue()) { self.localQueue = localQueue }
@@ -28,7 +28,7 @@ final class Worker: Sendable {
     ///
     /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
-        let worker = Worker(localQueue: LocalQueue(least: core.leastReach, isTimed: !core.slicesByCount))
+        let worker = Worker(localQueue: LocalQueue(initialBatchLimit: core.initialBatchLimit, isTimed: !core.slicesByCount))
         worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
             worker.removeTimer(of: core.timerService)

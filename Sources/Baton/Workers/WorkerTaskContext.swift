@@ -61,7 +61,7 @@ final class WorkerTaskContext: Sendable {
 
     /// True if somebody has cancelled the task or raised its priority. Nothing else may run on it then.
     @inline(__always)
-    var isSpent: Bool { isCancelled || swift_task_currentPriority(task) != priority }
+    var isTainted: Bool { isCancelled || swift_task_currentPriority(task) != priority }
 
     @inline(__always)
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }

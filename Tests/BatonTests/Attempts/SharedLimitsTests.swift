@@ -11,13 +11,13 @@ import Testing
         Values(limit: .seconds(1)),
         Values(limit: .zero),
         Values(maxAttempts: 3),
-        Values(backoff: Backoff.Plain(first: .seconds(1)), maxAttempts: 3),
-        Values(backoff: Backoff.Plain(first: .seconds(1)), maxAttempts: 4),
-        Values(backoff: Backoff.Plain(first: .seconds(1), factor: 2), maxAttempts: 3),
-        Values(backoff: Backoff.Plain(first: .seconds(2), factor: 2), maxAttempts: 3),
-        Values(backoff: Backoff.Plain(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1)),
+        Values(backoff: Backoff.Curve(first: .seconds(1)), maxAttempts: 3),
+        Values(backoff: Backoff.Curve(first: .seconds(1)), maxAttempts: 4),
+        Values(backoff: Backoff.Curve(first: .seconds(1), factor: 2), maxAttempts: 3),
+        Values(backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3),
+        Values(backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1)),
         Values(
-            backoff: Backoff.Plain(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1) + .nanoseconds(1)),
+            backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1) + .nanoseconds(1)),
     ]
 
     @Test func equalOnesHaveOneObject() throws {

@@ -14,7 +14,7 @@ import Testing
         case .pause: "pause"
         case .evaluate: "evaluate"
         case .request(let exclusions): "request \(exclusions.map { "\($0.name)" })"
-        case .pace(let rates): "pace \(rates.map(\.name))"
+        case .requestStart(let rates): "pace \(rates.map(\.name))"
         case .run: "run"
         }
     }
@@ -28,7 +28,7 @@ import Testing
         preconditions.conditionsAreSatisfied()
         #expect(step(preconditions.next()) == "request [\"‘x’\", \"‘y’\"]")
         #expect(preconditions.standing == .requested)
-        preconditions.namesAreHeld()
+        preconditions.exclusionsAreHeld()
         #expect(preconditions.isPassed)
         #expect(step(preconditions.next()) == "run")
     }
@@ -38,8 +38,8 @@ import Testing
         preconditions.add([.mutuallyExclusive("x")])
         _ = preconditions.next()
         let first = preconditions.requests
-        preconditions.namesAreHeld()
-        preconditions.namesAreGivenBack()
+        preconditions.exclusionsAreHeld()
+        preconditions.exclusionsAreReleased()
         #expect(step(preconditions.next()) == "request [\"‘x’\"]")
         #expect(preconditions.requests != first)
     }
@@ -49,20 +49,20 @@ import Testing
         var preconditions = Preconditions()
         preconditions.add(.object(Asks()), [.mutuallyExclusive("x")])
         preconditions.add([.rate("y", 1, per: .seconds(1))])
-        #expect(preconditions.isPaced)
+        #expect(preconditions.hasRates)
         #expect(step(preconditions.next()) == "evaluate")
         preconditions.conditionsAreSatisfied()
         #expect(step(preconditions.next()) == "request [\"‘x’\"]")
-        preconditions.namesAreHeld()
+        preconditions.exclusionsAreHeld()
         #expect(!preconditions.isPassed)
         #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
         preconditions.startIsCounted()
         #expect(preconditions.isPassed)
         #expect(step(preconditions.next()) == "run")
-        preconditions.namesAreGivenBack()
+        preconditions.exclusionsAreReleased()
         preconditions.runEnds()
         #expect(step(preconditions.next()) == "request [\"‘x’\"]")
-        preconditions.namesAreHeld()
+        preconditions.exclusionsAreHeld()
         #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
     }
 
@@ -72,7 +72,7 @@ import Testing
         preconditions.add([.rate("y", 2, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
         preconditions.add([.rate("y", 1, per: .seconds(1))])
         preconditions.add([.rate("y", 3, per: .seconds(1))])
-        guard case .pace(let rates) = preconditions.next() else { return #expect(Bool(false), "it is not paced") }
+        guard case .requestStart(let rates) = preconditions.next() else { return #expect(Bool(false), "it is not paced") }
         #expect(rates == [.rate("y", 1, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
         preconditions.add([.rate("z", 0, per: .seconds(1))])
         #expect(step(preconditions.next()).hasPrefix("fail invalidRate"))
@@ -93,7 +93,7 @@ import Testing
         #expect(!preconditions.noteWait())
         _ = preconditions.next()
         #expect(!preconditions.noteWait())
-        preconditions.namesAreHeld()
+        preconditions.exclusionsAreHeld()
         #expect(preconditions.noteWait())
         #expect(!preconditions.noteWait())
         #expect(preconditions.endHolding())

@@ -69,7 +69,7 @@ struct CycleBreakTests {
         stage.run(linked)
         #expect(other.failure?.cycleNames == [])
         #expect(linked.failure?.cycleNames == ["linked", "other"])
-        end.withLock { $0.take() }?.settle()
+        end.withLock { $0.take() }?.complete()
         cycleBreak.finish()
         #expect(stage.queue.operationCount == 0)
     }
@@ -90,7 +90,7 @@ struct CycleBreakTests {
         stage.run(late)
         #expect(late.failure?.cycleNames == [])
         #expect(second.failure?.cycleNames == ["first", "second", "late"])
-        end?.settle()
+        end?.complete()
         cycleBreak.finish()
         #expect(stage.ran == [])
         #expect(stage.queue.operationCount == 0)

@@ -107,7 +107,7 @@ import Testing
         let butter = AsyncOperation("butter") {}.reference
         let failures = [
             OperationFailure(operation: flour, error: boom),
-            OperationFailure(operation: bread, error: boom.passedOn(by: flour)),
+            OperationFailure(operation: bread, error: boom.asDependencyFailure(via: flour)),
             OperationFailure(operation: butter, error: .skipped(.edge(source: flour, outcome: .failure))),
         ]
         #expect(
@@ -124,9 +124,9 @@ import Testing
     }
 
     @Test func anErrorIsPassedOnFlat() {
-        let first = OperationError.failed(Oops()).passedOn(by: flour)
+        let first = OperationError.failed(Oops()).asDependencyFailure(via: flour)
         #expect(first.inShort == "needs flour via flour: failed: oops")
-        #expect(first.passedOn(by: bread).inShort == "needs flour via bread: failed: oops")
+        #expect(first.asDependencyFailure(via: bread).inShort == "needs flour via bread: failed: oops")
     }
 
     @Test func noneTakesMoreThanAWord() {

@@ -81,7 +81,7 @@ import Testing
         #expect(second.log.events.sorted() == ["a finish", "a finish", "a start", "a start"])
         stage.queue.delegate = nil
         #expect(stage.queue.delegate == nil)
-        #expect(!stage.queue.core.hub.isObserved)
+        #expect(!stage.queue.core.broadcaster.isObserved)
     }
 
     @Test func oneThatIsSetAfterTheFinishIsToldOfIt() {

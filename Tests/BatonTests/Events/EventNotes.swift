@@ -72,7 +72,7 @@ extension EventOutbox {
         (OperationReference(id: 1, name: "sample"), isFinal: true)
     }
 
-    mutating func startTelling() -> Batch? { startTelling(of: Self.sample) }
+    mutating func startPublishing() -> Batch? { startPublishing(of: Self.sample) }
 
-    mutating func continueTelling() -> Batch? { continueTelling(of: Self.sample) }
+    mutating func nextBatch() -> Batch? { nextBatch(of: Self.sample) }
 }

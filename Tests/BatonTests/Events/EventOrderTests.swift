@@ -100,13 +100,13 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let worker = Worker()
-        life.madeOptionalState().beginOutbox(hub: EventBroadcaster())
+        life.madeOptionalState().beginOutbox(broadcaster: EventBroadcaster())
         #expect(life.begin(on: worker).inShort == "with details")
         _ = life.cancel()
         life.noteCancel(.requested)
-        #expect(life.outbox?.machine.startTelling() == nil)
-        life.bodyStarts()
-        let kinds = life.outbox?.machine.startTelling()?.kinds.all ?? []
+        #expect(life.outbox?.machine.startPublishing() == nil)
+        life.startBody()
+        let kinds = life.outbox?.machine.startPublishing()?.kinds.all ?? []
         #expect(kinds.map { OperationEvent.sample(0, $0).inShort } == ["sample started", "sample cancel"])
     }
 

@@ -151,7 +151,7 @@ import Testing
 
     @Test func aStreamThatNobodyReadsAnyMoreCostsNothing() {
         do { _ = stage.queue.events }
-        #expect(!stage.queue.core.hub.isObserved)
+        #expect(!stage.queue.core.broadcaster.isObserved)
         let operation = stage.noting("a")
         stage.run(operation)
         #expect(!operation.isObserved)

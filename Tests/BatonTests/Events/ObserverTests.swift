@@ -93,7 +93,7 @@ import Testing
         observation.cancel()
         stage.run(stage.noting("b"))
         #expect(observer.notes.count == 4)
-        #expect(!stage.queue.core.hub.isObserved)
+        #expect(!stage.queue.core.broadcaster.isObserved)
     }
 
     @Test func whatIsNotDeliveredYetIsGoneWithTheObservation() {

@@ -11,8 +11,8 @@ import Testing
     }
 
     /// What a task does next, in short: the number of an operation, with a plus if another task has to follow.
-    private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, emptyTurns: Int = 0) -> String {
-        switch deliveries.nextAction(isSliceOver: isSliceOver, emptyTurns: emptyTurns) {
+    private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, idleYields: Int = 0) -> String {
+        switch deliveries.nextAction(isSliceOver: isSliceOver, idleYields: idleYields) {
         case .call(let operation, let isFollowed):
             let number = operations.firstIndex { Unmanaged.passUnretained($0).toOpaque() == operation.toOpaque() }
             return "\(number!)" + (isFollowed ? "+" : "")
@@ -30,11 +30,11 @@ import Testing
     @Test func whoTakesAnOperationIsFollowedWhileMoreIsPending() {
         var deliveries = HandlerDispatcher()
         for number in 0..<3 { _ = append(number, to: &deliveries) }
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "0+")
-        deliveries.ended()
+        deliveries.deliveryEnded()
         #expect(turn(&deliveries) == "1", "Another one is coming already.")
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "2")
     }
 
@@ -42,7 +42,7 @@ import Testing
     @Test func whatIsAppendedWhileAHandlerRunsStartsATask() {
         var deliveries = HandlerDispatcher()
         #expect(append(0, to: &deliveries))
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "0")
         #expect(append(1, to: &deliveries))
         #expect(!append(2, to: &deliveries))
@@ -51,26 +51,26 @@ import Testing
     @Test func aTaskThatYieldsIsComing() {
         var deliveries = HandlerDispatcher()
         _ = append(0, to: &deliveries)
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "0")
-        deliveries.ended()
+        deliveries.deliveryEnded()
         #expect(turn(&deliveries) == "yield")
         #expect(!append(1, to: &deliveries))
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "1")
     }
 
     @Test func aTaskThatFindsNothingLosesItsPatience() {
         var deliveries = HandlerDispatcher()
         _ = append(0, to: &deliveries)
-        deliveries.taskCame()
+        deliveries.taskStarted()
         _ = turn(&deliveries)
-        deliveries.ended()
-        for emptyTurns in 0...HandlerDispatcher.patience {
-            #expect(turn(&deliveries, emptyTurns: emptyTurns) == "yield")
-            deliveries.taskCame()
+        deliveries.deliveryEnded()
+        for idleYields in 0...HandlerDispatcher.maxIdleYields {
+            #expect(turn(&deliveries, idleYields: idleYields) == "yield")
+            deliveries.taskStarted()
         }
-        #expect(turn(&deliveries, emptyTurns: HandlerDispatcher.patience + 1) == "end")
+        #expect(turn(&deliveries, idleYields: HandlerDispatcher.maxIdleYields + 1) == "end")
         #expect(append(1, to: &deliveries))
     }
 
@@ -79,7 +79,7 @@ import Testing
         var deliveries = HandlerDispatcher()
         for number in 0..<3 {
             _ = append(number, to: &deliveries)
-            deliveries.taskCame()
+            deliveries.taskStarted()
             #expect(turn(&deliveries) == "\(number)")
         }
         #expect(turn(&deliveries) == "yield")
@@ -90,9 +90,9 @@ import Testing
     @Test func aTaskWhoseSliceIsOverTakesNothing() {
         var deliveries = HandlerDispatcher()
         for number in 0..<2 { _ = append(number, to: &deliveries) }
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries, isSliceOver: true) == "yield")
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "0+")
     }
 
@@ -101,13 +101,13 @@ import Testing
         #expect(deliveries.isIdle)
         _ = append(0, to: &deliveries)
         _ = append(0, to: &deliveries)
-        deliveries.taskCame()
+        deliveries.taskStarted()
         #expect(turn(&deliveries) == "0+")
-        deliveries.ended()
+        deliveries.deliveryEnded()
         #expect(!deliveries.isIdle)
         #expect(turn(&deliveries) == "0")
         #expect(!deliveries.isIdle)
-        deliveries.ended()
+        deliveries.deliveryEnded()
         #expect(deliveries.isIdle)
     }
 
@@ -115,14 +115,14 @@ import Testing
     func operationsInHandlers() {
         var dispatcher = HandlerDispatcher()
         for number in 0..<3 { _ = append(number, to: &dispatcher) }
-        dispatcher.taskCame()
+        dispatcher.taskStarted()
         #expect(dispatcher.operationsInHandlers().isEmpty)
         #expect(turn(&dispatcher) == "0+")
         #expect(dispatcher.operationsInHandlers() == [operations[0]])
         dispatcher.returned(from: .passUnretained(operations[0]))
         #expect(dispatcher.operationsInHandlers().isEmpty)
-        #expect(dispatcher.completed == 0)
-        dispatcher.ended()
-        #expect(dispatcher.completed == 1)
+        #expect(dispatcher.completedCount == 0)
+        dispatcher.deliveryEnded()
+        #expect(dispatcher.completedCount == 1)
     }
 }

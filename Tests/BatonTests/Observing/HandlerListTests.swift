@@ -11,16 +11,16 @@ import Testing
         list.add(at: .start, nothing)
         list.add(at: .finish, nothing)
         #expect(!list.actions.isDue)
-        list.reach(.start)
+        list.makeDue(.start)
         #expect(list.actions.isDue)
         #expect(list.startDelivery() != nil)
-        list.reach(.finish)
+        list.makeDue(.finish)
         #expect(!list.actions.isDue)
         #expect(list.startDelivery() == nil, "Somebody else delivers.")
         #expect(list.nextDue(isCancelled: false) != nil)
         #expect(list.nextDue(isCancelled: false) == nil)
         list.add(at: .finish, nothing)
-        list.reach(.finish)
+        list.makeDue(.finish)
         #expect(list.startDelivery() != nil)
     }
 
@@ -28,7 +28,7 @@ import Testing
         var list = HandlerList()
         list.add(at: .finish, nothing)
         list.add(at: .finish, nothing)
-        list.reach(.finish)
+        list.makeDue(.finish)
         #expect(list.startDelivery() != nil)
         #expect(list.nextDue(isCancelled: true) == nil)
         #expect(list.actions.isDue)
@@ -44,8 +44,8 @@ import Testing
             list.add(at: .finish) { _ in called("finish \(number)") }
             list.add(at: .start) { _ in called("start \(number)") }
         }
-        list.reach(.start)
-        list.reach(.finish)
+        list.makeDue(.start)
+        list.makeDue(.finish)
         var next = list.startDelivery()
         while let handler = next {
             await handler.call(AsyncOperation {})
@@ -57,9 +57,9 @@ import Testing
     @Test func aMomentTakesItsOwnHandlersOnly() {
         var list = HandlerList()
         list.add(at: .cancel, nothing)
-        list.reach(.start)
+        list.makeDue(.start)
         #expect(!list.actions.isDue)
-        list.reach(.cancel)
+        list.makeDue(.cancel)
         #expect(list.actions.isDue)
     }
 
@@ -67,10 +67,10 @@ import Testing
         var list = HandlerList()
         list.add(at: .start, nothing)
         list.add(at: .product, nothing)
-        list.reach(.finish)
+        list.makeDue(.finish)
         let actions = list.takeUncalled()
-        list.reach(.start)
-        list.reachProduct(AsyncOperation {})
+        list.makeDue(.start)
+        list.makeDue(forProduct: AsyncOperation {})
         #expect(!list.actions.isDue && !actions.isDue)
     }
 
@@ -80,9 +80,9 @@ import Testing
         list.add(at: .finish, nothing)
         list.add(at: .product, nothing)
         list.addBeforeFinish(nothing)
-        #expect(!list.surroundBody)
+        #expect(!list.hasStartHandler)
         list.add(at: .start, nothing)
-        #expect(list.surroundBody)
+        #expect(list.hasStartHandler)
     }
 
     @Test func aWillFinishHandlerThatComesTooLateIsCalledAtTheFinish() {
@@ -95,7 +95,7 @@ import Testing
         list.addBeforeFinish(nothing)
         #expect(list.nextBeforeFinish() == nil)
         #expect(!list.actions.isDue)
-        list.reach(.finish)
+        list.makeDue(.finish)
         #expect(list.actions.isDue)
     }
 
@@ -104,7 +104,7 @@ import Testing
         let called = EventLog<String>()
         list.add(at: .product) { called("first: \($0.name ?? "?")") }
         list.add(at: .product) { called("second: \($0.name ?? "?")") }
-        for name in ["a", "b"] { list.reachProduct(AsyncOperation(name) {}) }
+        for name in ["a", "b"] { list.makeDue(forProduct: AsyncOperation(name) {}) }
         var next = list.startDelivery()
         while let handler = next {
             await handler.call(AsyncOperation {})
@@ -116,7 +116,7 @@ import Testing
     @Test func oneForAProductIsCalledForEach() {
         var list = HandlerList()
         list.add(at: .product, nothing)
-        for _ in 0..<2 { list.reachProduct(AsyncOperation {}) }
+        for _ in 0..<2 { list.makeDue(forProduct: AsyncOperation {}) }
         #expect(list.startDelivery() != nil)
         #expect(list.nextDue(isCancelled: false) != nil)
         #expect(list.nextDue(isCancelled: false) == nil)
@@ -128,8 +128,8 @@ import Testing
         list.add(at: .product, nothing)
         for _ in 0..<veryMany {
             list.add(at: .start, nothing)
-            list.reach(.start)
-            list.reachProduct(AsyncOperation {})
+            list.makeDue(.start)
+            list.makeDue(forProduct: AsyncOperation {})
         }
         #expect(list.startDelivery() != nil)
         var count = 1

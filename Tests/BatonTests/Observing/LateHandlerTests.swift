@@ -33,8 +33,8 @@ import Testing
 
     private func startBody(of operation: AnyOperation) async {
         operation.withLife { life in
-            life.bodyStarts()
-            _ = operation.reachPast(life)
+            life.startBody()
+            _ = operation.makePassedPhasesDue(life)
         }
         _ = await operation.callHandlers(as: nil)
     }

@@ -10,9 +10,9 @@ struct RemainsTests {
     func everyProperty() {
         let released: Set = ["body", "edges", "life", "outcome"]
         let harmless: Set = [
-            "lock", "dependencyCounter", "queueNumber", "registryIndex", "levelStorage", "goesFirst", "hasFailed",
-            "needsInputs",
-            "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "fallbackName",
+            "lock", "dependencyCounter", "queueNumber", "registryIndex", "priorityStorage", "goesFirst", "hasFailed",
+            "requiresInputOutputs",
+            "isChild", "outcomeOwns", "listing", "unretainedCore", "link", "backLink", "fallbackName",
         ]
         let operation: AnyOperation = AsyncOperation {}
         var mirror: Mirror? = Mirror(reflecting: operation)

@@ -228,6 +228,21 @@ import Testing
         }
     }
 
+    @Test("The report of an input that another queue adds may look for its reader while that reader finishes")
+    func readerThatFinishes() async throws {
+        for _ in 0..<200 {
+            let misuses = EventLog<Misuse>()
+            let sources = (0..<20).map { number in AsyncOperation("source \(number)") { number } }
+            let reader = AsyncOperation.collect("reader", sources)
+            AsyncOperationQueue().add(reader)
+            AsyncOperationQueue { misuses($0) }.add(sources)
+            #expect(try await reader.value == Array(0..<20))
+            #expect(reader.inputs.isEmpty)
+            #expect(misuses.events.count == sources.count)
+            #expect(misuses.events.allSatisfy { if case .addedWithReader = $0.kind { true } else { false } })
+        }
+    }
+
     @Test("A barrier that another thread adds does not come between an input and its reader")
     func barriersOfOthers() async throws {
         for _ in 0..<300 {

@@ -154,7 +154,7 @@ import Testing
         stage.steps.runAll()
         #expect(after(stage) == Array(Self.numbers[3...]) + added.map { $0.name! })
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
     /// What a body makes ready runs on the same worker, and what is in its hand comes after at most sixteen of them.
@@ -184,7 +184,7 @@ import Testing
         stage.steps.runAll()
         #expect(Array(after(stage)[..<3]) == ["source", "follower", "0"])
         #expect(seen.events == [(["looks"] + Self.numbers).sorted()])
-        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
     /// Each leaves by the hand of the worker that goes on with the next, and whoever looks sees only those that are
@@ -205,7 +205,7 @@ import Testing
         stage.queue.add(chain)
         stage.steps.runAll()
         #expect(seen.events == [43, 36, 29, 22, 15, 8, 1])
-        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
     }
 
     /// It waits for a name, while its worker goes on with another one.
@@ -223,7 +223,7 @@ import Testing
         gate.open()
         stage.steps.runAll()
         #expect(after(stage).last == "away")
-        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
     /// Its task is cancelled with an attempt that takes too long, so it runs nothing more.
@@ -273,7 +273,7 @@ import Testing
             let failed = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + failed == 3_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
+            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
         }
     }
 
@@ -321,7 +321,7 @@ import Testing
             let cancelled = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + cancelled == 4_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
+            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
         }
     }
 }

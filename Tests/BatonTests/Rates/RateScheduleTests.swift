@@ -39,7 +39,7 @@ import Testing
             let times = starts.events
             let areApart = zip(times, times.dropFirst(burst)).allSatisfy { $1 - $0 >= .seconds(1) }
             try #require(areApart)
-            try #require(Rates.counts(of: queues[0].core.time.clockIdentity).operations == 0)
+            try #require(RateManager.counts(of: queues[0].core.time.clockIdentity).operations == 0)
         }
     }
 

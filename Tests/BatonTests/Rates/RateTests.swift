@@ -18,7 +18,7 @@ import Testing
 
     private func calls(_ count: Int, _ rate: Rate) -> [AsyncOperation<Void>] { (1...count).map { call("\($0)", rate) } }
 
-    private var waitingCount: Int { Rates.counts(of: stage.queue.core.time.clockIdentity).operations }
+    private var waitingCount: Int { RateManager.counts(of: stage.queue.core.time.clockIdentity).operations }
 
     // MARK: When operations start
 
@@ -353,12 +353,12 @@ import Testing
             identity = queue.core.time.clockIdentity
             queue.add(stranded)
             stage.steps.runAll()
-            #expect(Rates.counts(of: identity!).operations == 2)
+            #expect(RateManager.counts(of: identity!).operations == 2)
             queue.isSuspended = true
         }
         stage.steps.runAll()
         #expect(stranded.map(\.ending) == ["success", "queueReleased", "queueReleased"])
-        #expect(Rates.counts(of: identity!).isKnown == false)
+        #expect(RateManager.counts(of: identity!).isKnown == false)
     }
 
     @Test("The operations of a suspended queue give their turns to others, and keep their places")
@@ -546,13 +546,13 @@ import Testing
                 let operation = AsyncOperation { token.touch() }
                 stage.run(operation.addCondition(.rate("name \(number)", 1, per: .seconds(1))))
                 stage.advance(by: .seconds(2))
-                #expect(Rates.counts(of: identity).rates <= 17)
+                #expect(RateManager.counts(of: identity).rates <= 17)
             }
             #expect(tokens.alive == 0)
-            #expect(Rates.counts(of: identity).operations == 0)
+            #expect(RateManager.counts(of: identity).operations == 0)
         }
         stage.steps.runAll()
-        #expect(Rates.counts(of: identity).isKnown == false)
+        #expect(RateManager.counts(of: identity).isKnown == false)
     }
 }
 

@@ -76,6 +76,17 @@ import Testing
         #expect(fifo.popFirst() == 7)
     }
 
+    @Test("A queue releases each element as soon as it is popped", arguments: [1, 100, 5_000])
+    func poppedElementsAreReleased(count: Int) {
+        let tokens = Tokens()
+        var fifo = FIFOQueue<Token>()
+        for _ in 0..<count { fifo.append(tokens.make()) }
+        for left in (0..<count).reversed() {
+            _ = fifo.popFirst()
+            #expect(tokens.alive == left)
+        }
+    }
+
     /// It gives its front back while it is in use, in steps of 1,024.
     @Test func aFifoThatNeverEmptiesKeepsTheOrder() {
         var fifo = FIFOQueue<Int>()

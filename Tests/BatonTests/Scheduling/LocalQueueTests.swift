@@ -10,14 +10,14 @@ import Testing
     private func state(width: Int = 2, _ count: Int = 40) -> QueueCore.State {
         var state = QueueCore.State(scheduler: Scheduler(width: width, isSuspended: false))
         for operation in operations[..<count] {
-            state.registry.enter(.passUnretained(operation))
+            state.registry.insert(.passUnretained(operation))
             state.scheduler.append(.passUnretained(operation))
         }
         return state
     }
 
     /// A worker that has run so many has learned to take more at once.
-    private func learn(_ times: Int = 1) { for _ in 0..<times { localQueue.giveBack(isPlain: true, isNeeded: false) } }
+    private func learn(_ times: Int = 1) { for _ in 0..<times { localQueue.endBatch(isPlain: true, isNeeded: false) } }
 
     private func name(_ turn: Scheduler.WorkerAction) -> String? {
         guard case .run(let operation) = turn else { return nil }
@@ -33,65 +33,65 @@ import Testing
     private func numbers(_ range: Range<Int>) -> [String] { range.map { "\($0)" } }
 
     /// After this one, which the worker has run.
-    private func moveOn(after number: Int) -> String? {
-        localQueue.moveOn(after: .passUnretained(operations[number]))?.takeUnretainedValue().name
+    private func popNext(afterRemoving number: Int) -> String? {
+        localQueue.popNext(afterRemoving: .passUnretained(operations[number]))?.takeUnretainedValue().name
     }
 
-    private func leave(_ number: Int) -> Bool { localQueue.leave(.passUnretained(operations[number])) }
+    private func remove(_ number: Int) -> Bool { localQueue.remove(.passUnretained(operations[number])) }
 
     @Test func aNewWorkerTakesOne() {
         var state = state()
-        #expect(name(state.deal(to: localQueue)) == "0")
+        #expect(name(state.nextAction(refilling: localQueue)) == "0")
         #expect(state.localQueues.isEmpty)
-        #expect(moveOn(after: 0) == nil)
+        #expect(popNext(afterRemoving: 0) == nil)
     }
 
     @Test(arguments: [(0, 1), (1, 2), (3, 8), (4, 16), (9, 16)]) func itGrows(times: Int, size: Int) {
         var state = state()
         learn(times)
-        #expect(name(state.deal(to: localQueue)) == "0")
-        for number in 1..<size { #expect(moveOn(after: number - 1) == "\(number)") }
-        #expect(moveOn(after: size - 1) == nil, "It has not left the last one, and asks.")
+        #expect(name(state.nextAction(refilling: localQueue)) == "0")
+        for number in 1..<size { #expect(popNext(afterRemoving: number - 1) == "\(number)") }
+        #expect(popNext(afterRemoving: size - 1) == nil, "It has not left the last one, and asks.")
     }
 
     @Test func itBeginsAnewWhenOthersNeedWhatIsInIt() {
         learn(4)
-        localQueue.giveBack(isPlain: true, isNeeded: true)
-        #expect(localQueue.reach == 1)
+        localQueue.endBatch(isPlain: true, isNeeded: true)
+        #expect(localQueue.batchLimit == 1)
         learn(4)
-        localQueue.giveBack(isPlain: false, isNeeded: false)
-        #expect(localQueue.reach == 1)
+        localQueue.endBatch(isPlain: false, isNeeded: false)
+        #expect(localQueue.batchLimit == 1)
     }
 
     @Test func itDoesNotGrowWhileBodiesAreLong() {
-        localQueue.look(areShort: false)
+        localQueue.sampleClock(bodiesAreShort: false)
         learn(4)
-        #expect(localQueue.reach == 1)
-        localQueue.look(areShort: true)
+        #expect(localQueue.batchLimit == 1)
+        localQueue.sampleClock(bodiesAreShort: true)
         learn(4)
-        #expect(localQueue.reach == 16)
+        #expect(localQueue.batchLimit == 16)
     }
 
     /// Two may take ten microseconds.
     @Test func itBeginsAnewWhenThoseInItHaveTakenLong() {
-        let timed = LocalQueue(least: 2, isTimed: true)
+        let timed = LocalQueue(initialBatchLimit: 2, isTimed: true)
         var state = state()
-        _ = state.deal(to: timed)
-        #expect(timed.moveOn(after: .passUnretained(operations[0])) != nil, "It has run all of them.")
+        _ = state.nextAction(refilling: timed)
+        #expect(timed.popNext(afterRemoving: .passUnretained(operations[0])) != nil, "It has run all of them.")
         let start = ContinuousClock.now
         while ContinuousClock.now - start < .milliseconds(1) {}
-        timed.look(areShort: true)
+        timed.sampleClock(bodiesAreShort: true)
         state.reclaim(own: timed, isPlain: true)
-        #expect(timed.reach == 2)
+        #expect(timed.batchLimit == 2)
     }
 
     @Test func whatWaitsInItComesBackInItsPlace() {
         var state = state()
         learn(4)
-        #expect(name(state.deal(to: localQueue)) == "0")
-        #expect(moveOn(after: 0) == "1")
+        #expect(name(state.nextAction(refilling: localQueue)) == "0")
+        #expect(popNext(afterRemoving: 0) == "1")
         state.reclaimAll()
-        #expect(moveOn(after: 1) == nil, "The worker has to ask.")
+        #expect(popNext(afterRemoving: 1) == nil, "The worker has to ask.")
         #expect(state.localQueues.isEmpty)
         #expect(rest(&state) == numbers(2..<40))
     }
@@ -99,47 +99,47 @@ import Testing
     @Test func whatItHasMovedOnFromHasLeft() {
         var state = state()
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         #expect(state.count() == 40)
         learn(4)
         // It was closed, so the worker asks, with the first one left.
-        state.registry.leave(operations[0])
-        _ = state.deal(to: localQueue)
-        for number in 1..<4 { _ = moveOn(after: number) }
+        state.registry.remove(operations[0])
+        _ = state.nextAction(refilling: localQueue)
+        for number in 1..<4 { _ = popNext(afterRemoving: number) }
         #expect(Set(state.members()) == Set(operations[4...]))
         #expect(state.count() == 36)
-        #expect(state.registry.left == 4)
+        #expect(state.registry.removedCount == 4)
     }
 
     @Test func anotherWorkerTakesItBackWhenThereIsNothingElse() {
         var state = state(6)
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         let other = LocalQueue()
-        #expect(name(state.deal(to: other)) == "1", "The first that waits.")
-        #expect(moveOn(after: 0) == nil)
+        #expect(name(state.nextAction(refilling: other)) == "1", "The first that waits.")
+        #expect(popNext(afterRemoving: 0) == nil)
         state.reclaim(own: localQueue, isPlain: true)
-        #expect(localQueue.reach == 1)
+        #expect(localQueue.batchLimit == 1)
     }
 
     /// Looked at, and looked at again.
     @Test func aStuckOneIsTakenBackAlthoughOthersAreReady() {
         var state = state()
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         let other = LocalQueue()
-        #expect(name(state.deal(to: other)) == "16")
-        #expect(name(state.deal(to: other)) == "1")
+        #expect(name(state.nextAction(refilling: other)) == "16")
+        #expect(name(state.nextAction(refilling: other)) == "1")
     }
 
     @Test func oneThatMovesIsLeftAlone() {
         var state = state()
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         let other = LocalQueue()
         for number in 16..<24 {
-            #expect(name(state.deal(to: other)) == "\(number)")
-            #expect(moveOn(after: number - 16) == "\(number - 15)")
+            #expect(name(state.nextAction(refilling: other)) == "\(number)")
+            #expect(popNext(afterRemoving: number - 16) == "\(number - 15)")
         }
     }
 
@@ -147,25 +147,25 @@ import Testing
         var state = state(3)
         learn(4)
         operations[5].priority = .low
-        state.registry.enter(.passUnretained(operations[5]))
+        state.registry.insert(.passUnretained(operations[5]))
         state.scheduler.append(.passUnretained(operations[5]))
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         let other = LocalQueue()
-        #expect(name(state.deal(to: other)) == "1", "It comes before the low one, in whose hand it may be.")
+        #expect(name(state.nextAction(refilling: other)) == "1", "It comes before the low one, in whose hand it may be.")
     }
 
     /// They have come in the same step in which the worker asks, so nobody has looked at the local queues since.
     @Test func whatIsTakenBackKeepsItsPriority() {
         var state = state(20)
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         for operation in operations[30..<33] {
             operation.priority = .high
-            state.registry.enter(.passUnretained(operation))
+            state.registry.insert(.passUnretained(operation))
             state.scheduler.append(.passUnretained(operation))
         }
-        let other = LocalQueue(least: 2)
-        #expect(name(state.deal(to: other)) == "30")
+        let other = LocalQueue(initialBatchLimit: 2)
+        #expect(name(state.nextAction(refilling: other)) == "30")
         state.reclaimAll()
         #expect(rest(&state) == ["31", "32"] + numbers(1..<20))
     }
@@ -190,20 +190,20 @@ import Testing
             state.scheduler.append(.passUnretained(other))
         }
         #expect(!state.scheduler.allowsLocalQueues(at: .normal))
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         #expect(state.localQueues.isEmpty)
     }
 
     @Test func whatWaitsInItIsToBeStarted() {
         var state = state(2)
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         #expect(state.localQueues.haveMore)
-        guard case .startWorker = state.scheduler.settle(besides: state.localQueues.haveMore) else {
+        guard case .startWorker = state.scheduler.assignPermit(besides: state.localQueues.haveMore) else {
             Issue.record("No worker is started for it.")
             return
         }
-        #expect(moveOn(after: 0) == "1")
+        #expect(popNext(afterRemoving: 0) == "1")
         #expect(!state.localQueues.haveMore)
     }
 
@@ -212,56 +212,56 @@ import Testing
     /// A state in which the worker runs the first one, and goes on with the second.
     private func chain(width: Int = 2) -> QueueCore.State {
         var state = state(width: width, 0)
-        for operation in operations { state.registry.enter(.passUnretained(operation)) }
-        state.goOn(with: .passUnretained(operations[1]), localQueue)
+        for operation in operations { state.registry.insert(.passUnretained(operation)) }
+        state.open(localQueue, continuingWith: .passUnretained(operations[1]))
         return state
     }
 
     @Test func sixteenLeaveWithoutTheLock() {
         var state = chain()
-        for number in 0..<16 { #expect(leave(number)) }
-        #expect(!leave(16), "There is no room, and the worker has to ask.")
+        for number in 0..<16 { #expect(remove(number)) }
+        #expect(!remove(16), "There is no room, and the worker has to ask.")
         #expect(state.registry.count == 40)
-        state.goOn(with: .passUnretained(operations[17]), localQueue)
+        state.open(localQueue, continuingWith: .passUnretained(operations[17]))
         #expect(state.registry.count == 24)
-        #expect(leave(16))
+        #expect(remove(16))
         #expect(Set(state.members()) == Set(operations[17...]))
-        #expect(!leave(17), "Somebody has looked.")
+        #expect(!remove(17), "Somebody has looked.")
     }
 
     @Test func nothingWaitsInTheHandOfAChain() {
         let state = chain()
         #expect(!state.localQueues.isEmpty && !state.localQueues.haveMore)
         #expect(state.scheduler.hint == 0)
-        #expect(leave(0))
-        #expect(moveOn(after: 1) == nil)
+        #expect(remove(0))
+        #expect(popNext(afterRemoving: 1) == nil)
     }
 
     /// One of what was dealt makes others ready, which come before the rest.
     @Test func whatWaitsStaysInTheHandMeanwhile() {
         var state = state(3)
         learn(2)
-        #expect(name(state.deal(to: localQueue)) == "0")
-        for operation in operations[3...] { state.registry.enter(.passUnretained(operation)) }
-        #expect(leave(0))
-        for number in 3..<18 { #expect(leave(number)) }
-        #expect(!leave(18))
-        state.goOn(with: .passUnretained(operations[19]), localQueue)
-        #expect(leave(18))
-        #expect(moveOn(after: 19) == "1")
-        #expect(moveOn(after: 1) == "2")
+        #expect(name(state.nextAction(refilling: localQueue)) == "0")
+        for operation in operations[3...] { state.registry.insert(.passUnretained(operation)) }
+        #expect(remove(0))
+        for number in 3..<18 { #expect(remove(number)) }
+        #expect(!remove(18))
+        state.open(localQueue, continuingWith: .passUnretained(operations[19]))
+        #expect(remove(18))
+        #expect(popNext(afterRemoving: 19) == "1")
+        #expect(popNext(afterRemoving: 1) == "2")
         #expect(state.members() == [operations[2]] + operations[20...])
     }
 
     @Test func noHandOpensForAChainThatOthersComeBefore() {
         var state = chain(width: 1)
-        #expect(state.localQueues.isEmpty && !leave(0))
+        #expect(state.localQueues.isEmpty && !remove(0))
         state = self.state(10)
         learn(4)
-        _ = state.deal(to: localQueue)
+        _ = state.nextAction(refilling: localQueue)
         let (other, low) = (LocalQueue(), operations[30])
         low.priority = .low
-        state.goOn(with: .passUnretained(low), other)
-        #expect(!other.leave(.passUnretained(low)), "All that are out are of one priority.")
+        state.open(other, continuingWith: .passUnretained(low))
+        #expect(!other.remove(.passUnretained(low)), "All that are out are of one priority.")
     }
 }

@@ -9,24 +9,24 @@ import Testing
 
     @Test func knowsWhoIsThere() {
         var registry = OperationRegistry()
-        for operation in operations { registry.enter(.passUnretained(operation)) }
+        for operation in operations { registry.insert(.passUnretained(operation)) }
         #expect(registry.count == 6)
         #expect(names(registry) == ["0", "1", "2", "3", "4", "5"])
-        registry.leave(operations[2])
-        registry.leave(operations[5])
-        registry.leave(operations[0])
+        registry.remove(operations[2])
+        registry.remove(operations[5])
+        registry.remove(operations[0])
         #expect(registry.count == 3)
-        #expect((registry.entered, registry.left) == (6, 3))
+        #expect((registry.insertedCount, registry.removedCount) == (6, 3))
         #expect(names(registry) == ["1", "3", "4"])
     }
 
     @Test func freePlacesAreUsedAgain() {
         var registry = OperationRegistry()
-        for operation in operations[..<4] { registry.enter(.passUnretained(operation)) }
-        registry.leave(operations[1])
-        registry.leave(operations[2])
-        registry.enter(.passUnretained(operations[4]))
-        registry.enter(.passUnretained(operations[5]))
+        for operation in operations[..<4] { registry.insert(.passUnretained(operation)) }
+        registry.remove(operations[1])
+        registry.remove(operations[2])
+        registry.insert(.passUnretained(operations[4]))
+        registry.insert(.passUnretained(operations[5]))
         #expect(operations[4].registryIndex == 2)
         #expect(operations[5].registryIndex == 1)
         #expect(names(registry) == ["0", "3", "4", "5"])
@@ -35,9 +35,9 @@ import Testing
     @Test func emptiedItBeginsAnew() {
         var registry = OperationRegistry()
         for _ in 0..<3 {
-            for operation in operations { registry.enter(.passUnretained(operation)) }
+            for operation in operations { registry.insert(.passUnretained(operation)) }
             #expect(operations[0].registryIndex == 0)
-            for operation in operations { registry.leave(operation) }
+            for operation in operations { registry.remove(operation) }
             #expect(registry.count == 0)
             #expect(registry.members().isEmpty)
         }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func reservingChangesNothing() {
         var registry = OperationRegistry()
-        registry.enter(.passUnretained(operations[0]))
+        registry.insert(.passUnretained(operations[0]))
         registry.reserve(1_000)
         #expect(names(registry) == ["0"])
     }

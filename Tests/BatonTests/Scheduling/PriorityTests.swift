@@ -85,7 +85,7 @@ struct PriorityTests {
         let log = EventLog<String>()
         let queue = AsyncOperationQueue(
             maxConcurrentOperationCount: 2, isSuspended: true, executor: steps, onMisuse: nil, probe: nil,
-            leastReach: 16)
+            initialBatchLimit: 16)
         let operations = (0..<10).map { number in AsyncOperation("\(number)") { log("\(number)") } }
         // What a worker begins with it takes alone.
         let first = AsyncOperation("first") { log("first") }

@@ -15,7 +15,7 @@ import Testing
         #expect(rig.appendReturning("child, back", isChild: true))
         rig.release("released")
         rig.append("urgent", .high)
-        _ = rig.settle()
+        _ = rig.assignPermit()
         #expect(rig.workerStarted() == .run("urgent"))
         let expected = ["deep", "child, back", "child", "released", "back", "back, too", "ready"]
         #expect(expected.map { _ in rig.nextAction() } == expected.map { .run($0) })
@@ -26,7 +26,7 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("child", isChild: true)
         for number in 0..<20 { _ = rig.appendReturning("\(number)", hasDependencies: true) }
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         for number in 1..<16 { #expect(rig.nextAction() == .run("\(number)")) }
         #expect(rig.nextAction() == .run("child"))
@@ -37,7 +37,7 @@ import Testing
         let rig = SchedulerRig(width: 1, isSuspended: true)
         #expect(!rig.appendReturning("outside"))
         #expect(rig.appendReturning("child", isChild: true))
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.workerStarted() == .run("child"))
         #expect(rig.nextAction() == .end)
     }
@@ -50,7 +50,7 @@ import Testing
         rig.scheduler.isSuspended = true
         #expect(rig.takeReturning() == ["a", "b", "high"])
         #expect(rig.takeReturning().isEmpty)
-        _ = rig.settle()
+        _ = rig.assignPermit()
         #expect(rig.workerStarted() == .run("child"))
         #expect(rig.nextAction() == .end)
     }
@@ -59,10 +59,10 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("asks")
         rig.append("other")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         rig.scheduler.releasePermit()
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.workerStarted() == .run("other"))
         _ = rig.appendReturning("asks")
         #expect(rig.reacquirePermit() == .end, "The other one has it.")
@@ -76,7 +76,7 @@ import Testing
     @Test func aWorkerGoesOnWhileWhatItHasTakenUpWaits() {
         let rig = SchedulerRig(width: 1)
         rig.append("group")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         rig.append("child")
         #expect(rig.park() == .run("child"))
@@ -93,7 +93,7 @@ import Testing
     {
         let rig = SchedulerRig(width: 1)
         rig.append("asks")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         rig.scheduler.releasePermit()
         switch obstacle {

@@ -7,7 +7,7 @@ import Testing
     /// Everything that a queue of width 1 would run, in order.
     private func drain(_ rig: SchedulerRig) -> [String] {
         var order: [String] = []
-        guard rig.settle() == .startWorker else { return order }
+        guard rig.assignPermit() == .startWorker else { return order }
         var turn = rig.workerStarted()
         while true {
             switch turn {
@@ -51,7 +51,7 @@ import Testing
         rig.append("high", .high)
         rig.append("child", isChild: true)
         rig.append("ready")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         await rig.appendResumption("parent")
         await rig.appendResumption("low parent", .low)
         rig.append("low", .low)
@@ -72,17 +72,17 @@ import Testing
         let rig = SchedulerRig(width: 2)
         rig.append("ready")
         await rig.appendResumption("parent")
-        #expect(rig.settle() == .resume("parent"))
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .resume("parent"))
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.scheduler.running == 2)
         await rig.appendResumption("late")
-        #expect(rig.settle() == .none, "No permit is free.")
+        #expect(rig.assignPermit() == .none, "No permit is free.")
     }
 
     @Test func everySeventeenthTimeAnotherOneStartsBeforeABodyGoesOn() async {
         let rig = SchedulerRig(width: 1)
         for name in ["a", "b"] { rig.append(name) }
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         for number in 0..<20 { await rig.appendResumption("\(number)") }
         #expect(rig.workerStarted() == .handOver("0"))
         for number in 1..<16 { #expect(rig.nextAction() == .handOver("\(number)")) }
@@ -94,7 +94,7 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("high", .high)
         await rig.appendResumption("parent")
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.workerStarted() == .run("high"))
         #expect(rig.nextAction() == .handOver("parent"))
     }
@@ -110,7 +110,7 @@ import Testing
         #expect(rig.scheduler.hint == OperationPriority.veryHigh.rawValue + 1)
         rig.scheduler.order = .firstInFirstOut
         #expect(rig.scheduler.hint == Scheduler.mustAsk, "A worker that went on would pass what waits.")
-        _ = rig.settle()
+        _ = rig.assignPermit()
     }
 
     @Test("What has ended leaves its list, whichever that is, and comes into none any more")
@@ -127,7 +127,7 @@ import Testing
         }
         #expect(rig.scheduler.hint == 0)
         let ended = rig.append("ended")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         #expect(rig.workerStarted() == .run("ended"))
         #expect(!rig.remove(ended), "It is the worker's.")
         rig.scheduler.append(.passUnretained(ended))

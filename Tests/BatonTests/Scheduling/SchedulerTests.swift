@@ -6,7 +6,7 @@ import Testing
 @Suite struct SchedulerTests {
     @Test func nothingIsStartedForNothing() {
         let rig = SchedulerRig(width: 2)
-        #expect(rig.settle() == .none)
+        #expect(rig.assignPermit() == .none)
         #expect(rig.scheduler.running == 0)
         #expect(rig.scheduler.hint == 0)
     }
@@ -14,10 +14,10 @@ import Testing
     @Test func oneWorkerStartsAtATime() {
         let rig = SchedulerRig(width: 4)
         for name in ["a", "b", "c"] { rig.append(name) }
-        #expect(rig.settle() == .startWorker)
-        #expect(rig.settle() == .none, "One is starting.")
+        #expect(rig.assignPermit() == .startWorker)
+        #expect(rig.assignPermit() == .none, "One is starting.")
         #expect(rig.workerStarted() == .run("a"))
-        #expect(rig.settle() == .startWorker, "It starts the next.")
+        #expect(rig.assignPermit() == .startWorker, "It starts the next.")
         #expect(rig.scheduler.running == 2)
         #expect(rig.workerStarted() == .run("b"))
     }
@@ -26,10 +26,10 @@ import Testing
         let rig = SchedulerRig(width: width)
         for number in 0..<10 { rig.append("\(number)") }
         for number in 0..<width {
-            #expect(rig.settle() == .startWorker)
+            #expect(rig.assignPermit() == .startWorker)
             #expect(rig.workerStarted() == .run("\(number)"))
         }
-        #expect(rig.settle() == .none)
+        #expect(rig.assignPermit() == .none)
         #expect(rig.scheduler.running == width)
     }
 
@@ -37,7 +37,7 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         #expect(rig.workerStarted() == .run("a"))
         #expect(rig.nextAction() == .run("b"))
         #expect(rig.nextAction() == .end)
@@ -48,16 +48,16 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         rig.scheduler.returnPermit()
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
     }
 
     @Test func aWorkerWhoseOperationWasTakenReturnsItsPermit() {
         let rig = SchedulerRig(width: 1)
         let taken = rig.append("a")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.scheduler.remove(.passUnretained(taken))
         #expect(rig.workerStarted() == .end)
         #expect(rig.scheduler.running == 0)
@@ -67,10 +67,10 @@ import Testing
     @Test func suspendedNothingNewStarts() {
         let rig = SchedulerRig(width: 2, isSuspended: true)
         rig.append("a")
-        #expect(rig.settle() == .none)
+        #expect(rig.assignPermit() == .none)
         #expect(rig.scheduler.hint == Scheduler.mustAsk)
         rig.scheduler.isSuspended = false
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         rig.scheduler.isSuspended = true
         #expect(rig.workerStarted() == .end, "Suspended while it was starting.")
     }
@@ -79,7 +79,7 @@ import Testing
         let rig = SchedulerRig(width: 1, isSuspended: true)
         rig.append("ready")
         rig.append("child", isChild: true)
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.workerStarted() == .run("child"))
         await rig.appendResumption("parent")
         #expect(rig.nextAction() == .handOver("parent"))
@@ -90,18 +90,18 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
-        #expect(rig.settle() == .none)
+        #expect(rig.assignPermit() == .none)
         rig.scheduler.width = 2
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
     }
 
     @Test func aNarrowerQueueEndsWorkersThatAsk() {
         let rig = SchedulerRig(width: 2)
         for name in ["a", "b", "c"] { rig.append(name) }
         for _ in 0..<2 {
-            _ = rig.settle()
+            _ = rig.assignPermit()
             _ = rig.workerStarted()
         }
         rig.scheduler.width = 1
@@ -114,11 +114,11 @@ import Testing
     @Test func aSliceEndsTheWorkerOnlyForOneThatStarts() {
         let rig = SchedulerRig(width: 2)
         for name in ["a", "b", "c"] { rig.append(name) }
-        _ = rig.settle()
+        _ = rig.assignPermit()
         #expect(rig.workerStarted() == .run("a"))
         #expect(!rig.endSlice(), "Nobody waits for its thread.")
         #expect(rig.scheduler.running == 1)
-        #expect(rig.settle() == .startWorker)
+        #expect(rig.assignPermit() == .startWorker)
         #expect(rig.endSlice())
         #expect(rig.scheduler.running == 1, "That of the worker that starts.")
     }
@@ -127,7 +127,7 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
-        _ = rig.settle()
+        _ = rig.assignPermit()
         _ = rig.workerStarted()
         rig.append("follower")
         #expect(!rig.endSlice())

@@ -7,11 +7,11 @@ struct ConcurrentMapStateMachineTests {
 
     /// With these in flight, and upstream open.
     private func machine(
-        _ flights: String..., width: Int = 10, order: OutputOrder = .preserved, endsAtFailure: Bool = true
+        _ operations: String..., width: Int = 10, order: OutputOrder = .preserved, endsAtFailure: Bool = true
     ) -> Machine {
         var machine = Machine(width: width, order: order, endsAtFailure: endsAtFailure)
         _ = machine.next()
-        for (place, flight) in flights.enumerated() { #expect(machine.take(flight) == place) }
+        for (place, operation) in operations.enumerated() { #expect(machine.take(operation) == place) }
         return machine
     }
 
@@ -186,7 +186,7 @@ struct ConcurrentMapStateMachineTests {
         let actions = machine.ended(0, oops)
         #expect(actions.cancel == [])
         #expect(!actions.wakesConsumer)
-        #expect(machine.flights == ["b"])
+        #expect(machine.operationsInFlight == ["b"])
         #expect(inShort(machine.next()) == "0")
     }
 }

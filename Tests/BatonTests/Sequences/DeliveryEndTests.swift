@@ -223,7 +223,7 @@ import Testing
         if arePlain { stage.consume(late) } else { stage.consume(late.results) }
         stage.steps.runAll()
         #expect(stage.ran == [arePlain ? "queueShutDown" : "end"])
-        #expect(stage.queue.core.state.withLock { $0.deliverers.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.shutdownListeners.isEmpty })
     }
 
     @Test(
@@ -250,7 +250,7 @@ import Testing
         stage.steps.runAll()
         #expect(stage.ran == (closing == .draining ? ["0", "1"] : ["0"]))
         #expect(body.ending == (closing == .draining ? "success" : "cancelled with everything in its queue"))
-        #expect(stage.queue.core.state.withLock { $0.deliverers.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.shutdownListeners.isEmpty })
     }
 
     @Test func aQueueThatIsCutOffEndsIt() {

@@ -135,6 +135,25 @@ struct SignalShutdownTests {
         while rig.clock.sleeperCount > 0 { await Task.yield() }
     }
 
+    @Test("The closure runs on the executor of handlers, where it can block no timer")
+    func executorOfTheClosure() async {
+        let rig = await Harness()
+        let runsWithHandlers = EventLog<Bool>()
+        let shutdown = Task { [queue = rig.queue, clock = rig.clock] in
+            await queue.shutdown(on: .urgent, .windowChange, within: .seconds(10), clock: clock) { _ in
+                let handlers = ServiceExecutor.shared.asUnownedTaskExecutor()
+                runsWithHandlers(withUnsafeCurrentTask { $0?.unownedTaskExecutor == handlers })
+            }
+        }
+        await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
+        ShutdownSignal.urgent.send()
+        #expect(await runsWithHandlers.waitForCount(1) == [true])
+        ShutdownSignal.windowChange.send()
+        #expect(await runsWithHandlers.waitForCount(2) == [true, true])
+        _ = await shutdown.value
+        while rig.clock.sleeperCount > 0 { await Task.yield() }
+    }
+
     @Test("The limit cancels what is left")
     func limitCancels() async {
         let rig = await Harness()

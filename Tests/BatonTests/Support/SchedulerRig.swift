@@ -79,8 +79,8 @@ final class SchedulerRig {
         scheduler.append(Scheduler.Resumption(body: body, continuation: carried!, error: nil), at: priority)
     }
 
-    func settle() -> Order {
-        switch scheduler.settle() {
+    func assignPermit() -> Order {
+        switch scheduler.assignPermit() {
         case .none: .none
         case .startWorker: .startWorker
         case .resume(let resumption): .resume(resumption.takeRetainedValue().body!.name!)

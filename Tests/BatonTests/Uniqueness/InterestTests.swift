@@ -173,7 +173,7 @@ import Testing
         queue.add(joiner)
         original.cancel()
         #expect(!original.isCancelled)
-        _ = joiner.endBeforeRun(with: .queueReleased)?.settle()
+        _ = joiner.endBeforeRun(with: .queueReleased)?.complete()
         #expect(original.isCancelled)
         gate.open()
         stage.steps.runAll()

@@ -9,7 +9,7 @@ struct Plan: Sendable {
     /// Whether the queues report their events.
     var hasProbe: Bool
     /// How many operations a worker takes at once when it begins: small graphs would not teach it to take more.
-    var leastReach: Int
+    var initialBatchLimit: Int
     var ending: Ending
     var observers: [ObserverNote] = []
 }

@@ -32,7 +32,7 @@ final class PlainRound: Sendable {
         isSeeded = scheduler != nil
         queue = AsyncOperationQueue(
             name: "plain", maxConcurrentOperationCount: dice.number(1...4), executor: scheduler, probe: nil,
-            leastReach: dice.pick([1, 4, 16]))
+            initialBatchLimit: dice.pick([1, 4, 16]))
     }
 
     func play() async {

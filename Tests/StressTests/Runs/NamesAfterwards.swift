@@ -14,7 +14,7 @@ extension Round {
             site.ledger.check(isFree, "G12: name \(number) is held or waited for when all is over")
         }
         guard let clock = site.scheduler?.clock else { return }
-        let waiting = Rates.counts(of: ObjectIdentifier(clock)).operations
+        let waiting = RateManager.counts(of: ObjectIdentifier(clock)).operations
         site.ledger.check(waiting == 0, "\(waiting) operations wait for a rate when all is over")
     }
 }

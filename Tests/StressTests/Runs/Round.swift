@@ -34,7 +34,7 @@ final class Round: Sendable {
         for (index, note) in graph.queues.enumerated() {
             if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
-            queues.append(Self.queue(index, note, plan.leastReach, executor, ledger, scheduler?.clock))
+            queues.append(Self.queue(index, note, plan.initialBatchLimit, executor, ledger, scheduler?.clock))
         }
         site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
@@ -73,7 +73,7 @@ final class Round: Sendable {
             onMisuse: { misuse in
                 if !misuse.isOfSecondAdd { ledger.violation("G10: \(misuse)") }
             },
-            probe: ledger.hasProbe ? probe : nil, leastReach: reach)
+            probe: ledger.hasProbe ? probe : nil, initialBatchLimit: reach)
         if ledger.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node

@@ -19,8 +19,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     enum Standing: Equatable {
         case none
-        /// `inLine` is false after ``ExclusionStateMachine/leaveLine(_:)``.
-        case waiting(inLine: Bool)
+        /// `isQueued` is false after ``ExclusionStateMachine/leaveQueues(_:)``.
+        case waiting(isQueued: Bool)
         case held
     }
 
@@ -45,7 +45,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     var isEmpty: Bool { table.isEmpty }
 
     /// Returns true if no owner waits for this name or holds it.
-    func isFree(_ name: ExclusionName) -> Bool { table.names[name] == nil }
+    func isFree(_ name: ExclusionName) -> Bool { table.roots[name] == nil }
 
     // MARK: Events
 
@@ -73,38 +73,38 @@ struct ExclusionStateMachine<Owner: AnyObject> {
             table.forgetCandidates()
             return .granted
         }
-        table.stay(id, inside: ancestors)
+        table.beginWaiting(id, inside: ancestors)
         return .waiting
     }
 
     /// Gives back what the owner holds, or withdraws its claim.
     mutating func release(_ owner: Owner) -> Released {
-        guard let id = table.numbers[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
         let wasHeld = table.claims[id].state == .holding
         table.leave(id)
         owners[id.index] = nil
         if table.claims.isEmpty, owners.count > 1024 { owners = [] }
-        return Released(claim: wasHeld ? .held : .waiting, granted: settle())
+        return Released(claim: wasHeld ? .held : .waiting, granted: grantCandidates())
     }
 
     /// Takes the owner out of the wait queues. From now on it waits for holders alone: it is granted its claim before
     /// those in the queues, and delays no claim in them. Returns the owners that are granted something because of this,
     /// in the order of arrival.
-    mutating func leaveLine(_ owner: Owner) -> [Owner] {
-        guard let id = table.numbers[ObjectIdentifier(owner)], table.claims[id].state == .inLine else { return [] }
-        table.stepAside(id)
-        return settle()
+    mutating func leaveQueues(_ owner: Owner) -> [Owner] {
+        guard let id = table.claimIDs[ObjectIdentifier(owner)], table.claims[id].state == .queued else { return [] }
+        table.bypassQueues(id)
+        return grantCandidates()
     }
 
-    private mutating func settle() -> [Owner] { table.settle().compactMap { owners[$0.index] } }
+    private mutating func grantCandidates() -> [Owner] { table.grantCandidates().compactMap { owners[$0.index] } }
 
     // MARK: Questions
 
     func standing(of owner: Owner) -> Standing {
-        guard let id = table.numbers[ObjectIdentifier(owner)] else { return .none }
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return .none }
         switch table.claims[id].state {
-        case .inLine: return .waiting(inLine: true)
-        case .apart: return .waiting(inLine: false)
+        case .queued: return .waiting(isQueued: true)
+        case .unqueued: return .waiting(isQueued: false)
         case .holding: return .held
         }
     }
@@ -112,7 +112,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     /// Returns what keeps an owner waiting, for explanations: the first of its names that holders do not let it have,
     /// with one of those holders. If only a wait queue is in its way, returns that name and the owner before it.
     func obstacle(for owner: Owner) -> (name: ExclusionName, holder: Owner)? {
-        guard let id = table.numbers[ObjectIdentifier(owner)], let found = table.obstacle(for: id),
+        guard let id = table.claimIDs[ObjectIdentifier(owner)], let found = table.obstacle(for: id),
             let holder = owners[found.claim.index]
         else { return nil }
         return (found.name, holder)
@@ -121,20 +121,20 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     /// Returns every holder whose release counts for a waiting owner, in no particular order, but no more than the
     /// limit.
     func blockers(of owner: Owner, upTo limit: Int = .max) -> [Owner] {
-        guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.blockers(of: id, upTo: limit))
     }
 
     /// Returns the owners that a waiting owner may have to wait for, given its wait queues. They may be more than it
     /// has to wait for, but never fewer. Owners that the search has listed before are left out.
     func possibleBlockers(of owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
-        guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.possibleBlockers(of: id, within: &extent))
     }
 
     /// Returns the owners that may have to wait for this holder. Owners that the search has listed before are left out.
     func possiblyBlocked(by owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
-        guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.possiblyBlocked(by: id, within: &extent))
     }
 
@@ -142,27 +142,27 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     /// Returns true if a wait queue keeps a waiting owner from its names, whatever their holders do.
     func standsBehindOthers(_ owner: Owner) -> Bool {
-        table.numbers[ObjectIdentifier(owner)].map(table.standsBehindOthers) ?? false
+        table.claimIDs[ObjectIdentifier(owner)].map(table.standsBehindOthers) ?? false
     }
 
     /// Returns true if a waiting owner could have all of its names if only these holders remained. Wait queues do not
     /// count.
     func fits(_ owner: Owner, beside others: Set<ObjectIdentifier>) -> Bool {
-        table.numbers[ObjectIdentifier(owner)].map { table.fits($0, beside: others) } ?? false
+        table.claimIDs[ObjectIdentifier(owner)].map { table.fits($0, beside: others) } ?? false
     }
 
     /// Returns true if the holders let a waiting owner have all of its names. Wait queues do not count.
     func isAllowed(_ owner: Owner) -> Bool {
-        table.numbers[ObjectIdentifier(owner)].map(table.isAllowed) ?? false
+        table.claimIDs[ObjectIdentifier(owner)].map(table.isAllowed) ?? false
     }
 
     /// Returns a number that grows with each request, or nil if the owner neither waits nor holds.
     func arrival(of owner: Owner) -> UInt64? {
-        table.numbers[ObjectIdentifier(owner)].map { table.claims[$0].arrival.number }
+        table.claimIDs[ObjectIdentifier(owner)].map { table.claims[$0].arrival.number }
     }
 
     /// The number of owners that wait or hold.
-    var count: Int { table.numbers.count }
+    var count: Int { table.claimIDs.count }
 
     /// Returns the first of the demands for whose name another owner has given another limit. All owners that use a
     /// name should give the same limit.

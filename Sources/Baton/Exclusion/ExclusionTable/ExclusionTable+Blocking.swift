@@ -47,7 +47,7 @@ extension ExclusionTable {
                 return obstacle == nil
             }
         }
-        if obstacle == nil, claims[id].state == .inLine {
+        if obstacle == nil, claims[id].state == .queued {
             forEachPlace(of: id) { place in
                 let ahead = places[place].previous
                 if obstacle == nil, !ahead.isNone { obstacle = (place, ahead) }
@@ -59,7 +59,7 @@ extension ExclusionTable {
 
     /// Returns true if a wait queue keeps a waiting claim from its names, whatever their holders do.
     func standsBehindOthers(_ id: Claim.ID) -> Bool {
-        if claims[id].state != .inLine { return false }
+        if claims[id].state != .queued { return false }
         var place = claims[id].firstPlace
         while !place.isNone {
             if !places[place].previous.isNone { return true }
@@ -70,7 +70,7 @@ extension ExclusionTable {
 
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         for demand in demands {
-            guard case .units(_, let limit) = demand.share, let root = names[demand.name] else { continue }
+            guard case .units(_, let limit) = demand.share, let root = roots[demand.name] else { continue }
             if let other = scopes[root].declaredLimits.firstOther(than: limit) { return (demand.name, limit, other) }
         }
         return nil
@@ -91,8 +91,8 @@ extension ExclusionTable {
         // Inner holders come before outer ones.
         let remaining = others.compactMap { heldPlace(of: $0, under: root) }
             .map { (place: $0, depth: depth(of: $0)) }.sorted { $0.depth > $1.depth }.map(\.place)
-        var tallies: [Scope.ID: Tally] = [:]
-        func tally(_ scope: Scope.ID) -> Tally { tallies[scope] ?? Tally() }
+        var usages: [Scope.ID: ScopeUsage] = [:]
+        func usage(_ scope: Scope.ID) -> ScopeUsage { usages[scope] ?? ScopeUsage() }
         /// Returns the scope of the innermost holder around this one that remains.
         func remainingScope(around holder: Place.ID) -> Scope.ID {
             var scope = places[holder].scope
@@ -100,23 +100,23 @@ extension ExclusionTable {
             return scope
         }
         for holder in remaining {
-            let load = Load(places[holder].share, with: tally(places[holder].inside))
-            tallies[remainingScope(around: holder), default: Tally()].add(load)
+            let held = HolderUsage(places[holder].share, with: usage(places[holder].innerScope))
+            usages[remainingScope(around: holder), default: ScopeUsage()].add(held)
         }
         let ancestor = claims[places[place].claim].ancestors.lazy.filter(others.contains)
             .compactMap { heldPlace(of: $0, under: root) }.first
         guard var holder = ancestor else {
-            var sum = tally(root)
-            sum.add(places[place].load)
+            var sum = usage(root)
+            sum.add(places[place].usage)
             return sum.isValid
         }
-        var sum = tally(places[holder].inside)
-        sum.add(places[place].load)
+        var sum = usage(places[holder].innerScope)
+        sum.add(places[place].usage)
         while sum.isValid {
             let share = places[holder].share
-            let (held, grown) = (Load(share, with: tally(places[holder].inside)), Load(share, with: sum))
+            let (held, grown) = (HolderUsage(share, with: usage(places[holder].innerScope)), HolderUsage(share, with: sum))
             let scope = remainingScope(around: holder)
-            sum = tally(scope)
+            sum = usage(scope)
             sum.remove(held)
             sum.add(grown)
             if scope == root { return sum.isValid }
@@ -126,7 +126,7 @@ extension ExclusionTable {
     }
 
     private func heldPlace(of owner: ObjectIdentifier, under root: Scope.ID) -> Place.ID? {
-        guard let claim = numbers[owner], claims[claim].state == .holding else { return nil }
+        guard let claim = claimIDs[owner], claims[claim].state == .holding else { return nil }
         return place(of: claim, under: root)
     }
 
@@ -210,7 +210,7 @@ extension ExclusionTable {
         if claims[id].state != .holding { return [] }
         var found: [Claim.ID] = []
         forEachPlace(of: id) { place in
-            let (root, inside) = (places[place].root, places[place].inside)
+            let (root, inside) = (places[place].root, places[place].innerScope)
             if inside.isNone { return list(linkedTo: [root], within: &extent, waitingFor) }
             // The claims inside the holder are those of its descendants, and do not wait for it.
             forEachWaiting(for: root, but: inside, &extent)
@@ -224,7 +224,7 @@ extension ExclusionTable {
                     scope = busyScope(beside: scope, within: root)
                     continue
                 }
-                for first in [scopes[scope].line.first, scopes[scope].apart.first] {
+                for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
                     var place = first
                     while !place.isNone, extent.take() {
                         found.append(places[place].claim)
@@ -262,7 +262,7 @@ extension ExclusionTable {
 
     func waiting(directlyIn scope: Scope.ID) -> [Place.ID] {
         var found: [Place.ID] = []
-        for first in [scopes[scope].line.first, scopes[scope].apart.first] {
+        for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
             var place = first
             while !place.isNone {
                 found.append(place)
@@ -285,7 +285,7 @@ extension ExclusionTable {
                 continue
             }
             if !body(place) { return }
-            let inside = places[place].inside
+            let inside = places[place].innerScope
             let first = inside.isNone ? .none : scopes[inside].holders.first
             place = first.isNone ? following(place, within: top) : first
         }

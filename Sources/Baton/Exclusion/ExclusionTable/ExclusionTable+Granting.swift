@@ -29,34 +29,34 @@ extension ExclusionTable {
     func refusal(of place: Place.ID) -> Scope.ID {
         var refusing = Scope.ID.none
         var scope = places[place].scope
-        var tally = scopes[scope].tally
-        tally.add(places[place].load)
+        var usage = scopes[scope].usage
+        usage.add(places[place].usage)
         while true {
-            if !tally.isValid { refusing = scope }
+            if !usage.isValid { refusing = scope }
             let holder = scopes[scope].holder
             if holder.isNone { return refusing }
-            let (held, grown) = (places[holder].load, Load(places[holder].share, with: tally))
+            let (held, grown) = (places[holder].usage, HolderUsage(places[holder].share, with: usage))
             scope = places[holder].scope
             // Nothing changes in the scopes around this one.
             if grown == held { return refusing }
-            tally = scopes[scope].tally
-            tally.remove(held)
-            tally.add(grown)
+            usage = scopes[scope].usage
+            usage.remove(held)
+            usage.add(grown)
         }
     }
 
     // MARK: Granting
 
     mutating func grant(_ id: Claim.ID) {
-        let isApart = claims[id].state == .apart
+        let wasUnqueued = claims[id].state == .unqueued
         unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
             let scope = places[place].scope
-            if isApart { scopes[scope].apart.remove(place, in: &places) } else { stepOutOfLine(place) }
+            if wasUnqueued { scopes[scope].unqueued.remove(place, in: &places) } else { dequeue(place) }
             unlistIfQuiet(scope)
             scopes[scope].holders.insert(place, in: &places)
-            scopes[scope].tally.add(places[place].load)
+            scopes[scope].usage.add(places[place].usage)
             _ = carryUp(from: scope)
             place = places[place].next
         }
@@ -65,19 +65,19 @@ extension ExclusionTable {
         if waitingBelow[claims[id].owner] != nil { takeIn(descendantsOf: id) }
     }
 
-    /// Recomputes the loads of the holders around a scope that has changed. Returns the outermost scope that has
+    /// Recomputes the usages of the holders around a scope that has changed. Returns the outermost scope that has
     /// changed.
     private mutating func carryUp(from scope: Scope.ID) -> Scope.ID {
         var scope = scope
         while true {
             let holder = scopes[scope].holder
             if holder.isNone { return scope }
-            let (held, holds) = (places[holder].load, Load(places[holder].share, with: scopes[scope].tally))
+            let (held, holds) = (places[holder].usage, HolderUsage(places[holder].share, with: scopes[scope].usage))
             if held == holds { return scope }
-            places[holder].load = holds
+            places[holder].usage = holds
             scope = places[holder].scope
-            scopes[scope].tally.remove(held)
-            scopes[scope].tally.add(holds)
+            scopes[scope].usage.remove(held)
+            scopes[scope].usage.add(holds)
         }
     }
 
@@ -92,17 +92,17 @@ extension ExclusionTable {
             let outer = places[place].scope
             for waiting in waiting(directlyIn: outer) where claims[places[waiting].claim].ancestors.contains(owner) {
                 let inner = scope(inside: place)
-                if claims[places[waiting].claim].state == .apart {
-                    scopes[outer].apart.remove(waiting, in: &places)
-                    scopes[inner].apart.append(waiting, in: &places)
+                if claims[places[waiting].claim].state == .unqueued {
+                    scopes[outer].unqueued.remove(waiting, in: &places)
+                    scopes[inner].unqueued.append(waiting, in: &places)
                 } else {
-                    stepOutOfLine(waiting)
-                    scopes[inner].line.insert(waiting, in: &places)
+                    dequeue(waiting)
+                    scopes[inner].queue.insert(waiting, in: &places)
                 }
                 places[waiting].scope = inner
                 listAsBusy(inner)
             }
-            if !places[place].inside.isNone { noteWaiting(within: places[place].inside) }
+            if !places[place].innerScope.isNone { noteWaiting(within: places[place].innerScope) }
             place = places[place].next
         }
     }
@@ -112,8 +112,8 @@ extension ExclusionTable {
     mutating func giveBack(_ place: Place.ID) {
         let scope = places[place].scope
         scopes[scope].holders.remove(place, in: &places)
-        scopes[scope].tally.remove(places[place].load)
-        if !places[place].inside.isNone { dissolve(places[place].inside, into: scope) }
+        scopes[scope].usage.remove(places[place].usage)
+        if !places[place].innerScope.isNone { dissolve(places[place].innerScope, into: scope) }
         noteWaiting(within: carryUp(from: scope))
     }
 
@@ -123,17 +123,17 @@ extension ExclusionTable {
         while let holder = scopes[inner].holders.popFirst(in: &places) {
             places[holder].scope = outer
             scopes[outer].holders.insert(holder, in: &places)
-            scopes[outer].tally.add(places[holder].load)
+            scopes[outer].usage.add(places[holder].usage)
         }
-        var (line, apart) = (PlaceList(), PlaceList())
-        while let waiting = scopes[inner].line.popFirst(in: &places) {
-            if move(waiting, to: outer) { line.append(waiting, in: &places) }
+        var (queued, unqueued) = (PlaceList(), PlaceList())
+        while let waiting = scopes[inner].queue.popFirst(in: &places) {
+            if move(waiting, to: outer) { queued.append(waiting, in: &places) }
         }
-        while let waiting = scopes[inner].apart.popFirst(in: &places) {
-            if move(waiting, to: outer) { apart.append(waiting, in: &places) }
+        while let waiting = scopes[inner].unqueued.popFirst(in: &places) {
+            if move(waiting, to: outer) { unqueued.append(waiting, in: &places) }
         }
-        scopes[outer].line.merge(line, in: &places)
-        scopes[outer].apart.merge(apart, in: &places)
+        scopes[outer].queue.merge(queued, in: &places)
+        scopes[outer].unqueued.merge(unqueued, in: &places)
         while !scopes[inner].firstBusy.isNone {
             let busy = scopes[inner].firstBusy
             scopes[inner].firstBusy = scopes[busy].nextBusy
@@ -154,25 +154,25 @@ extension ExclusionTable {
         if scope == outer { return true }
         var alone = PlaceList()
         alone.append(waiting, in: &places)
-        if claims[claim].state == .apart {
-            scopes[scope].apart.merge(alone, in: &places)
+        if claims[claim].state == .unqueued {
+            scopes[scope].unqueued.merge(alone, in: &places)
         } else {
-            scopes[scope].line.merge(alone, in: &places)
+            scopes[scope].queue.merge(alone, in: &places)
         }
         listAsBusy(scope)
         note(claim)
         return false
     }
 
-    mutating func stepAside(_ id: Claim.ID) {
+    mutating func bypassQueues(_ id: Claim.ID) {
         unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
-            stepOutOfLine(place)
-            scopes[places[place].scope].apart.append(place, in: &places)
+            dequeue(place)
+            scopes[places[place].scope].unqueued.append(place, in: &places)
             place = places[place].next
         }
-        claims[id].state = .apart
+        claims[id].state = .unqueued
         note(id)
     }
 
@@ -191,7 +191,7 @@ extension ExclusionTable {
     }
 
     mutating func noteFirst(of scope: Scope.ID) {
-        let first = scopes[scope].line.first
+        let first = scopes[scope].queue.first
         if !first.isNone { note(places[first].claim) }
     }
 
@@ -201,7 +201,7 @@ extension ExclusionTable {
         var scope = top
         while !scope.isNone {
             noteFirst(of: scope)
-            var place = scopes[scope].apart.first
+            var place = scopes[scope].unqueued.first
             while !place.isNone {
                 note(places[place].claim)
                 place = places[place].following
@@ -229,7 +229,7 @@ extension ExclusionTable {
     /// Grants the candidates that can be granted, and returns them in the order of arrival. A grant only takes from the
     /// others, so a candidate that is refused need not be looked at again before a claim is released. A claim that
     /// becomes the first in a queue is a new candidate.
-    mutating func settle() -> [Claim.ID] {
+    mutating func grantCandidates() -> [Claim.ID] {
         if candidates.isEmpty { return [] }
         var granted: [Claim.ID] = []
         var ranked = 0
@@ -273,7 +273,7 @@ extension ExclusionTable {
     }
 
     private func rank(of claim: Claim.ID) -> Int {
-        if claims[claim].state == .apart { return 0 }
+        if claims[claim].state == .unqueued { return 0 }
         var place = claims[claim].firstPlace
         while !place.isNone {
             if places[place].scope != places[place].root { return 1 }

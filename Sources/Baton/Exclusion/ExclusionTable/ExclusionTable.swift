@@ -19,15 +19,15 @@ struct Claim {
     typealias ID = Slab<Claim>.ID
 
     enum State {
-        case inLine
+        case queued
         /// The claim waits in no queue, and for holders alone.
-        case apart
+        case unqueued
         case holding
     }
 
     let owner: ObjectIdentifier
     let arrival: Arrival
-    var state = State.inLine
+    var state = State.queued
     /// True if the claim is among the candidates that have not been sorted.
     var isNoted = false
     /// True if the names of the claim are linked, because it waits in their queues.
@@ -47,8 +47,10 @@ struct ExclusionTable {
     var claims = Slab<Claim>()
     var places = Slab<Place>()
     var scopes = Slab<Scope>()
-    var names: [ExclusionName: Scope.ID] = [:]
-    var numbers: [ObjectIdentifier: Claim.ID] = [:]
+    /// The outermost scope of each name that some claim asks for or holds.
+    var roots: [ExclusionName: Scope.ID] = [:]
+    /// The claim of each owner that has one.
+    var claimIDs: [ObjectIdentifier: Claim.ID] = [:]
     /// For each ancestor, the number of waiting claims that have it among their ancestors.
     var waitingBelow: [ObjectIdentifier: Int] = [:]
     private var arrivals: UInt64 = 0
@@ -56,7 +58,7 @@ struct ExclusionTable {
     var candidates: [Candidate] = []
 
     var isEmpty: Bool {
-        claims.isEmpty && places.isEmpty && scopes.isEmpty && names.isEmpty && numbers.isEmpty && waitingBelow.isEmpty
+        claims.isEmpty && places.isEmpty && scopes.isEmpty && roots.isEmpty && claimIDs.isEmpty && waitingBelow.isEmpty
     }
 
     // MARK: Inserting and removing claims
@@ -73,22 +75,22 @@ struct ExclusionTable {
         let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
         let id = claims.insert(Claim(owner: owner, arrival: arrival))
         // One look-up answers both questions: whether the owner has a claim, and where this one is stored.
-        if !Self.note(id, in: &numbers[owner, default: .none]) {
+        if !Self.note(id, in: &claimIDs[owner, default: .none]) {
             claims.remove(id)
             return nil
         }
         arrivals += 1
         var last = Place.ID.none
         for demand in demands {
-            let root = Self.outermostScope(of: demand.name, in: &names[demand.name, default: .none], &scopes)
+            let root = Self.outermostScope(of: demand.name, in: &roots[demand.name, default: .none], &scopes)
             let scope = nearestScope(under: root, of: ancestors)
             let place = places.insert(
                 Place(
                     claim: id, arrival: arrival, share: demand.share, root: root, scope: scope,
-                    load: Load(demand.share)))
+                    usage: HolderUsage(demand.share)))
             if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
             last = place
-            scopes[scope].line.insert(place, in: &places)
+            scopes[scope].queue.insert(place, in: &places)
             if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
         }
         return id
@@ -108,7 +110,8 @@ struct ExclusionTable {
     }
 
     /// Makes a new claim wait: from now on it is found from the outermost scope, and by its ancestors.
-    mutating func stay(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
+    mutating func beginWaiting(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
+        assert(claims[id].state == .queued && claims[id].ancestors.isEmpty, "A claim begins to wait once.")
         var place = claims[id].firstPlace
         while !place.isNone {
             listAsBusy(places[place].scope)
@@ -162,7 +165,7 @@ struct ExclusionTable {
     /// Removes the claim, and notes the claims that may be granted because of it.
     mutating func leave(_ id: Claim.ID) {
         // This comes first, so that the claim is not found as that of an ancestor.
-        numbers[claims[id].owner] = nil
+        claimIDs[claims[id].owner] = nil
         unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
@@ -170,8 +173,8 @@ struct ExclusionTable {
             let limit = places[place].share.limit
             if limit < .max { scopes[root].declaredLimits.remove(limit) }
             switch claims[id].state {
-            case .inLine: stepOutOfLine(place)
-            case .apart: scopes[scope].apart.remove(place, in: &places)
+            case .queued: dequeue(place)
+            case .unqueued: scopes[scope].unqueued.remove(place, in: &places)
             case .holding: giveBack(place)
             }
             unlistIfQuiet(scope)
@@ -184,20 +187,20 @@ struct ExclusionTable {
     }
 
     /// Removes a place from its wait queue. The claim behind it may be the first one now.
-    mutating func stepOutOfLine(_ place: Place.ID) {
+    mutating func dequeue(_ place: Place.ID) {
         let scope = places[place].scope
-        let wasFirst = scopes[scope].line.first == place
-        scopes[scope].line.remove(place, in: &places)
+        let wasFirst = scopes[scope].queue.first == place
+        scopes[scope].queue.remove(place, in: &places)
         if wasFirst { noteFirst(of: scope) }
     }
 
     private mutating func removeIfUnused(_ scope: Scope.ID) {
         guard scopes[scope].isUnused else { return }
         if let name = scopes[scope].name {
-            names[name] = nil
+            roots[name] = nil
             scopes[scope].name = nil
         } else {
-            places[scopes[scope].holder].inside = .none
+            places[scopes[scope].holder].innerScope = .none
         }
         scopes.remove(scope)
     }
@@ -213,7 +216,7 @@ struct ExclusionTable {
     private func nearestHolder(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Place.ID {
         if scopes[root].holders.isEmpty { return .none }
         for ancestor in ancestors {
-            guard let claim = numbers[ancestor], claims[claim].state == .holding else { continue }
+            guard let claim = claimIDs[ancestor], claims[claim].state == .holding else { continue }
             if let place = place(of: claim, under: root) { return place }
         }
         return .none
@@ -229,8 +232,8 @@ struct ExclusionTable {
     }
 
     mutating func scope(inside holder: Place.ID) -> Scope.ID {
-        if places[holder].inside.isNone { places[holder].inside = scopes.insert(Scope(holder: holder)) }
-        return places[holder].inside
+        if places[holder].innerScope.isNone { places[holder].innerScope = scopes.insert(Scope(holder: holder)) }
+        return places[holder].innerScope
     }
 
     /// Returns the scope around this one; none for the outermost scope.

@@ -51,7 +51,7 @@ struct PlaceList {
 }
 
 /// The places that wait in one queue, ordered by ``Arrival``: those of further attempts come first.
-struct ClaimLine {
+struct ClaimQueue {
     private var all = PlaceList()
     private var firstOther = Place.ID.none
 

@@ -9,9 +9,9 @@ struct Place {
     let root: Scope.ID
     var scope: Scope.ID
     /// The scope in which the descendants of a holder hold or wait; none if there are no such descendants.
-    var inside = Scope.ID.none
+    var innerScope = Scope.ID.none
     /// The amount that a holder uses, including everything inside it.
-    var load: Load
+    var usage: HolderUsage
     /// The place of the same claim for its next name.
     var next = ID.none
     /// The neighbours in the list of the scope.
@@ -36,11 +36,11 @@ struct Scope {
 
     var holder = Place.ID.none
     var holders = HolderList()
-    var tally = Tally()
+    var usage = ScopeUsage()
 
-    var line = ClaimLine()
+    var queue = ClaimQueue()
     /// The claims that wait in no queue.
-    var apart = PlaceList()
+    var unqueued = PlaceList()
 
     /// The scopes directly inside this one in which a claim waits at any depth, as a list that is linked through the
     /// scopes.
@@ -53,13 +53,13 @@ struct Scope {
 
     init(holder: Place.ID) { self.holder = holder }
 
-    var isQuiet: Bool { line.isEmpty && apart.isEmpty && firstBusy.isNone }
+    var isQuiet: Bool { queue.isEmpty && unqueued.isEmpty && firstBusy.isNone }
 
-    var isUnused: Bool { holders.isEmpty && line.isEmpty && apart.isEmpty }
+    var isUnused: Bool { holders.isEmpty && queue.isEmpty && unqueued.isEmpty }
 }
 
 /// The amount that a holder uses of a name.
-struct Load: Equatable {
+struct HolderUsage: Equatable {
     var isAll = false
     /// The sum of the weights, in a type so wide that no sum overflows.
     var units: Int128 = 0
@@ -76,8 +76,8 @@ struct Load: Equatable {
         }
     }
 
-    /// Makes the load of a holder that gives parts of its share to the claims inside it.
-    init(_ share: Share, with inside: Tally) {
+    /// Makes the usage of a holder that gives parts of its share to the claims inside it.
+    init(_ share: Share, with inside: ScopeUsage) {
         self.init(share)
         isAll = isAll || inside.exclusives > 0
         units = max(units, inside.units)
@@ -86,24 +86,24 @@ struct Load: Equatable {
 }
 
 /// The amount that the direct holders of a scope use together.
-struct Tally {
+struct ScopeUsage {
     private(set) var count = 0
     private(set) var exclusives = 0
     private(set) var units: Int128 = 0
     private(set) var limits = Limits()
 
-    mutating func add(_ load: Load) {
+    mutating func add(_ holder: HolderUsage) {
         count += 1
-        exclusives += load.isAll ? 1 : 0
-        units += load.units
-        if load.limit < .max { limits.insert(load.limit) }
+        exclusives += holder.isAll ? 1 : 0
+        units += holder.units
+        if holder.limit < .max { limits.insert(holder.limit) }
     }
 
-    mutating func remove(_ load: Load) {
+    mutating func remove(_ holder: HolderUsage) {
         count -= 1
-        exclusives -= load.isAll ? 1 : 0
-        units -= load.units
-        if load.limit < .max { limits.remove(load.limit) }
+        exclusives -= holder.isAll ? 1 : 0
+        units -= holder.units
+        if holder.limit < .max { limits.remove(holder.limit) }
     }
 
     /// True if the holders are compatible. Limits count beside an exclusive holder, too: they may come from inside it,

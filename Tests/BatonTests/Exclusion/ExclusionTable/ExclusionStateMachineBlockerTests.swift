@@ -49,7 +49,7 @@ import Testing
             "holder of one name, and ahead on the other",
             [.ask("a", .all), .ask("b", .all, .otherAll), .ask("c", .otherAll)], "c", "", obstacle: "‘m’ b"),
         Row(
-            "apart from the line", [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveLine("c")], "c",
+            "apart from the line", [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")], "c",
             "a", obstacle: "‘n’ a"),
         Row(
             "not its ancestor", [.ask("a", .all), .ask("a/b", .all), .ask("a/c", .all)], "a/c", "a/b",
@@ -80,7 +80,7 @@ import Testing
         #expect(rig.standsBehindOthers("d"))
         #expect(rig.possibleBlockers(of: "d") == "a a/e b")
         #expect(rig.possiblyBlocked(by: "a") == "c d")
-        rig.happen(.leaveLine("c"))
+        rig.happen(.leaveQueues("c"))
         #expect(!rig.standsBehindOthers("d"))
         #expect(rig.possibleBlockers(of: "d") == "b")
         #expect(rig.possiblyBlocked(by: "a") == "c")

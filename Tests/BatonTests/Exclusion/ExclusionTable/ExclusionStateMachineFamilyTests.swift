@@ -81,7 +81,7 @@ import Testing
         Row(
             "a child leaves its line",
             [.ask("a", .shared), .ask("x", .shared), .ask("a/b", .all), .ask("a/c", .shared)],
-            then: .leaveLine("a/b"), grants: "a/c"),
+            then: .leaveQueues("a/b"), grants: "a/c"),
     ]) func descendantsHaveLinesOfTheirOwn(_ row: Row) { check(row) }
 
     @Test(arguments: [
@@ -113,7 +113,7 @@ import Testing
             [.ask("x", .shared), .ask("a", .all), .ask("y", .all), .ask("a/b", .all)], then: .release("x"),
             grants: "a a/b"),
         Row(
-            "one apart comes inside", [.ask("x", .all), .ask("a", .all), .ask("a/b", .all), .leaveLine("a/b")],
+            "one apart comes inside", [.ask("x", .all), .ask("a", .all), .ask("a/b", .all), .leaveQueues("a/b")],
             then: .release("x"), grants: "a/b"),
     ]) func anAncestorMayAskLater(_ row: Row) { check(row) }
 

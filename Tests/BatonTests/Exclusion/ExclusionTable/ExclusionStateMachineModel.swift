@@ -68,7 +68,7 @@ struct ExclusionStateMachineModel {
         }
     }
 
-    mutating func leaveLine(_ owner: Int) -> [Int] {
+    mutating func leaveQueues(_ owner: Int) -> [Int] {
         for place in claims.indices where claims[place].owner == owner && !claims[place].isHolding {
             claims[place].isInLine = false
         }

@@ -69,14 +69,14 @@ import Testing
                 )
             }
             if Int.random(in: 0..<4, using: &random) == 0 {
-                return ("\(number) steps aside", model.leaveLine(number), machine.leaveLine(owner).map(\.number))
+                return ("\(number) steps aside", model.leaveQueues(number), machine.leaveQueues(owner).map(\.number))
             }
             return ("\(number) releases", model.release(number), machine.release(owner).granted.map(\.number))
         }
 
         func expectedStanding(of number: Int) -> ExclusionStateMachine<Owner>.Standing {
             guard let claim = model.claim(of: number) else { return .none }
-            return claim.isHolding ? .held : .waiting(inLine: claim.isInLine)
+            return claim.isHolding ? .held : .waiting(isQueued: claim.isInLine)
         }
 
         var expectedLinks: Set<Link> {

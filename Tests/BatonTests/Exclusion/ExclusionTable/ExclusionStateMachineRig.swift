@@ -10,7 +10,7 @@ final class ExclusionStateMachineRig {
     enum Event {
         case ask(String, [Exclusion])
         case release(String)
-        case leaveLine(String)
+        case leaveQueues(String)
 
         static func ask(_ path: String, _ exclusions: Exclusion...) -> Event { .ask(path, exclusions) }
     }
@@ -45,8 +45,8 @@ final class ExclusionStateMachineRig {
             return answer == .granted ? path : ""
         case .release(let path):
             return text(machine.release(owner(path)).granted)
-        case .leaveLine(let path):
-            return text(machine.leaveLine(owner(path)))
+        case .leaveQueues(let path):
+            return text(machine.leaveQueues(owner(path)))
         }
     }
 

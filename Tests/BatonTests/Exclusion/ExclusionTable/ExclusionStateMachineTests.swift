@@ -111,37 +111,37 @@ import Testing
     @Test(arguments: [
         Row(
             "it goes before those in line",
-            [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveLine("c")], then: .release("a"), grants: "c"),
+            [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")], then: .release("a"), grants: "c"),
         Row(
             "it goes when holders allow", [.ask("a", .shared), .ask("b", .all), .ask("c", .shared)],
-            then: .leaveLine("c"), grants: "c"),
+            then: .leaveQueues("c"), grants: "c"),
         Row(
             "those behind it go on", [.ask("a", .shared), .ask("b", .all), .ask("c", .shared)],
-            then: .leaveLine("b"), grants: "c"),
+            then: .leaveQueues("b"), grants: "c"),
         Row(
-            "it holds up no newcomer", [.ask("a", .shared), .ask("b", .all), .leaveLine("b")],
+            "it holds up no newcomer", [.ask("a", .shared), .ask("b", .all), .leaveQueues("b")],
             then: .ask("c", .shared), grants: "c"),
         Row(
             "it gets all names at once",
-            [.ask("a", .all), .ask("b", .otherAll), .ask("c", .all, .otherAll), .leaveLine("c"), .release("a")],
+            [.ask("a", .all), .ask("b", .otherAll), .ask("c", .all, .otherAll), .leaveQueues("c"), .release("a")],
             then: .release("b"), grants: "c"),
         Row(
             "two of them in the order of arrival",
             [
-                .ask("a", .all), .ask("b", .all), .ask("c", .all), .ask("d", .all), .leaveLine("d"), .leaveLine("c"),
+                .ask("a", .all), .ask("b", .all), .ask("c", .all), .ask("d", .all), .leaveQueues("d"), .leaveQueues("c"),
             ], then: .release("a"), grants: "c"),
-        Row("one that holds", [.ask("a", .all), .ask("b", .all)], then: .leaveLine("a"), grants: ""),
+        Row("one that holds", [.ask("a", .all), .ask("b", .all)], then: .leaveQueues("a"), grants: ""),
         Row(
-            "a withdrawal", [.ask("a", .all), .ask("b", .all), .leaveLine("b"), .release("b"), .ask("c", .all)],
+            "a withdrawal", [.ask("a", .all), .ask("b", .all), .leaveQueues("b"), .release("b"), .ask("c", .all)],
             then: .release("a"), grants: "c"),
     ]) func oneThatLeftTheLineWaitsForHoldersAlone(_ row: Row) { check(row) }
 
     @Test func standingsFollowTheEvents() {
-        let rig = ExclusionStateMachineRig(after: [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveLine("c")])
+        let rig = ExclusionStateMachineRig(after: [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")])
         let owners = ["a", "b", "c", "d"].map { rig.owner($0) }
         #expect(
             owners.map { rig.machine.standing(of: $0) }
-                == [.held, .waiting(inLine: true), .waiting(inLine: false), .none])
+                == [.held, .waiting(isQueued: true), .waiting(isQueued: false), .none])
         let answers = owners.map { rig.machine.release($0).claim }
         // The third was granted what the first gave back.
         #expect(answers == [.held, .waiting, .held, .none])
@@ -208,10 +208,10 @@ import Testing
         let claims = ids.map { table.enter($0, demands, inside: [])! }
         table.grant(claims[0])
         #expect(table.candidates.count == 1)
-        #expect(table.settle().isEmpty)
+        #expect(table.grantCandidates().isEmpty)
         table.leave(claims[0])
         #expect(table.candidates.count == 1)
-        #expect(table.settle() == [claims[1]])
+        #expect(table.grantCandidates() == [claims[1]])
     }
 
     @Test func ownersAreKeptWhileTheyWaitOrHold() {

@@ -38,7 +38,7 @@ private struct MyOperation: Procedure {
     }
 
     @Test func AOperation_24_itIsOffByDefault() {
-        #expect(!stage.queue.core.hub.isObserved)
+        #expect(!stage.queue.core.broadcaster.isObserved)
         #expect(!operation().isObserved)
         #expect(stage.queue.delegate == nil)
     }

@@ -1,5 +1,5 @@
 /// The rates of the process: the driver of ``RateTable``, which it guards with a lock.
-enum Rates {
+enum RateManager {
     private static let table = Locked(RateTable())
 
     // MARK: Starting
@@ -7,15 +7,15 @@ enum Rates {
     /// Counts a start of the operation in all of these rates, unless one of them does not allow it yet.
     static func start(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: QueueCore
-    ) -> RateTable.Answer {
+    ) -> RateTable.StartResult {
         let clock = core.time.clockIdentity
         let now = now(of: core)
-        let (answer, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
+        let (result, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
         perform(changes)
         for conflict in conflicts {
             operation._withUnsafeGuaranteedRef { $0.report(Misuse(conflict, operation: $0.reference)) }
         }
-        return answer
+        return result
     }
 
     /// Removes the last start, because the operation has ended before its body ran.
@@ -38,7 +38,7 @@ enum Rates {
         }
         perform(changes)
         // The operation may have ended before the table knew it. A later end finds it in the table.
-        if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { leave(retained) }
+        if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { remove(retained) }
     }
 
     /// Passes the turns of an operation whose queue was suspended to those behind it. The operation asks again when a
@@ -48,32 +48,32 @@ enum Rates {
     }
 
     /// Removes an operation that has ended before its run.
-    static func leave(_ operation: AnyOperation) {
-        let (wasInLine, changes) = table.withLock { $0.leave(.passUnretained(operation)) }
+    static func remove(_ operation: AnyOperation) {
+        let (awaitedTurn, changes) = table.withLock { $0.remove(.passUnretained(operation)) }
         perform(changes)
-        if wasInLine { Unmanaged.passUnretained(operation).release() }
+        if awaitedTurn { Unmanaged.passUnretained(operation).release() }
     }
 
     /// Registers a queue whose clock is not one of the system's. From now on the queue keeps alive what other queues
     /// have used of the rates on that clock.
-    static func enter(queue number: UInt32, _ time: TimeSource) {
-        _ = table.withLock { $0.enter(queue: number, time) }
+    static func register(queue number: UInt32, _ time: TimeSource) {
+        _ = table.withLock { $0.register(queue: number, time) }
     }
 
     /// Removes a queue whose clock is not one of the system's.
-    static func leave(queue number: UInt32, _ time: TimeSource) {
-        let book = table.withLock { $0.leave(queue: number, clock: time.clockIdentity) }
-        withExtendedLifetime(book) {}
+    static func unregister(queue number: UInt32, _ time: TimeSource) {
+        let clockRates = table.withLock { $0.unregister(queue: number, clock: time.clockIdentity) }
+        withExtendedLifetime(clockRates) {}
     }
 
     /// The time on the queue's clock, which is the user's code and therefore read outside the lock.
     private static func now(of core: QueueCore) -> Duration {
-        table.withLock { $0.enter(queue: core.number, core.time) }.now
+        table.withLock { $0.register(queue: core.number, core.time) }.now
     }
 
     // MARK: Turns
 
-    static func timeHasCome(_ timer: RateTimer) {
+    static func timerFired(_ timer: RateTimer) {
         let now = timer.time.now
         let (turns, held, change) = table.withLock { table in
             let (turns, change) = table.takeTurns(timer, at: now)
@@ -89,7 +89,7 @@ enum Rates {
             }
             // Otherwise the operation has ended before its turn.
             if let core {
-                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.granted) } }
+                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishRateEvent(.granted) } }
                 core.listAgain(withTurn: operation)
             } else {
                 operation.release()
@@ -132,38 +132,38 @@ enum Rates {
 extension QueueCore {
     /// Asks the rates of an operation for a start. Returns nil if the operation waits for its turn; the worker must not
     /// use it any more, because it may have run or ended meanwhile.
-    func pace(
-        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on worker: Worker
-    ) -> Lifecycle.Passage? {
-        switch Rates.start(operation, rates, in: self) {
+    func requestStart(
+        of operation: Unmanaged<AnyOperation>, from rates: [Rate], holdsExclusions: Bool, on worker: Worker
+    ) -> Lifecycle.PreconditionAction? {
+        switch RateManager.start(operation, rates, in: self) {
         case .started:
-            let passage = operation._withUnsafeGuaranteedRef { operation in
-                operation.withLife { $0.passCounted(on: worker) }
+            let action = operation._withUnsafeGuaranteedRef { operation in
+                operation.withLife { $0.resumeAfterRates(on: worker) }
             }
-            if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
-            return passage
+            if case .endedBefore = action { RateManager.takeStartBack(rates, in: self) }
+            return action
         case .refused(let rate, let hasWaited):
             // The exclusions are released, so that others can hold them meanwhile. But an operation that has waited
             // before, and lost its turn while it waited for its exclusions, keeps them this time. Otherwise operations
             // that use only the exclusions and others that use only the rate could keep it from starting forever.
             var granted: [AnyOperation] = []
-            if holdsNames, !hasWaited {
+            if holdsExclusions, !hasWaited {
                 let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
-                    operation.withLife { $0.givesNamesBack() } ? ExclusionManager.reclaim(from: operation) : nil
+                    operation.withLife { $0.releaseExclusions() } ? ExclusionManager.releaseReturningGranted(by: operation) : nil
                 }
                 // An early end has come first, and releases the exclusions itself.
                 guard let taken else { return .endedBefore }
                 granted = taken
             }
             tell(operation, waitsFor: rate)
-            Rates.wait(operation, for: rates, in: self)
-            ExclusionManager.handOut(granted)
+            RateManager.wait(operation, for: rates, in: self)
+            ExclusionManager.notifyGranted(granted)
             return nil
         }
     }
 
     private func tell(_ operation: Unmanaged<AnyOperation>, waitsFor rate: Rate) {
-        operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.waitingForRate("\(rate)")) } }
+        operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishRateEvent(.waitingForRate("\(rate)")) } }
     }
 
     /// Lists an operation that has its turn; it starts when there is a permit. If its queue is suspended, its turns and
@@ -172,8 +172,8 @@ extension QueueCore {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: break
-        case .heldBySuspension: ExclusionManager.handOut(listWithoutNames(operation))
-        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        case .heldBySuspension: ExclusionManager.notifyGranted(listWithoutExclusions(operation))
+        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
         }
     }
 }

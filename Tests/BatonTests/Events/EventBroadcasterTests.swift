@@ -3,8 +3,8 @@ import Testing
 
 @testable import Baton
 
-/// The subscriptions of a hub as values, and their end.
-@Suite struct EventHubTests {
+/// The subscriptions of a broadcaster as values, and their end.
+@Suite struct EventBroadcasterTests {
     private var subscriptions = EventBroadcaster.Subscriptions()
     private var actions = EventBroadcaster.Subscriptions.Actions()
     private let operation = OperationReference(id: 1, name: "a")
@@ -45,9 +45,9 @@ import Testing
 
     @Test mutating func aStreamEndsWithTheQueueAndTheLastEventOfItsOperations() {
         let reader = subscriptions.addReader(limit: nil)
-        subscriptions.operationCame(&actions)
-        subscriptions.operationCame(&actions)
-        subscriptions.queueHasGone(&actions)
+        subscriptions.expectFinished(&actions)
+        subscriptions.expectFinished(&actions)
+        subscriptions.queueWasReleased(&actions)
         #expect(!isAtEnd(reader))
         for number in 1...2 as ClosedRange<UInt64> {
             #expect(!isAtEnd(reader))
@@ -60,9 +60,9 @@ import Testing
     @Test mutating func anEndThatComesBeforeItsBeginningIsCountedAllTheSame() {
         let reader = subscriptions.addReader(limit: nil)
         subscriptions.operationEnded(isLast: false, .sample(1), &actions)
-        subscriptions.queueHasGone(&actions)
+        subscriptions.queueWasReleased(&actions)
         #expect(!isAtEnd(reader))
-        subscriptions.operationCame(&actions)
+        subscriptions.expectFinished(&actions)
         #expect(isAtEnd(reader))
     }
 
@@ -95,7 +95,7 @@ import Testing
         let reader = subscriptions.addReader(limit: nil)
         let observer = subscriptions.add(NotingObserver(), &actions)
         subscriptions.end(&actions)
-        subscriptions.tell(.sample(1), &actions)
+        subscriptions.deliver(.sample(1), &actions)
         #expect(isAtEnd(reader))
         #expect(started.isEmpty)
         #expect(subscriptions.withListener(observer) { $0.isDone } == nil)

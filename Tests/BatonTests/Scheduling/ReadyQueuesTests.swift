@@ -2,9 +2,9 @@ import Testing
 
 @testable import Baton
 
-@Suite struct ReadyLinesTests {
+@Suite struct ReadyQueuesTests {
     private final class Harness {
-        var lines = ReadyLines()
+        var lines = ReadyQueues()
         /// The lists do not retain.
         private var operations: [AnyOperation] = []
 

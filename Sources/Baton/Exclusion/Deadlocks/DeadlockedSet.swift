@@ -24,14 +24,14 @@ struct DeadlockedCycle {
     /// before them. Otherwise those would take the exclusions that become free, and could in turn begin to wait for
     /// these members.
     func `break`() {
-        for member in members.dropFirst() { _ = ExclusionManager.leaveLine(member) }
+        for member in members.dropFirst() { _ = ExclusionManager.leaveQueues(member) }
         last.operation.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: last.number)
     }
 }
 
 struct StuckOperation: Equatable {
     let operation: AnyOperation
-    let waitsForNames: Bool
+    let waitsForExclusions: Bool
     let number: UInt32
 }
 
@@ -52,19 +52,19 @@ struct DeadlockedSet {
     private var stuck: [Int] = []
     private var stuckPlaces: Set<Int> = []
     /// True if the search has reached its limit.
-    private(set) var isCut = false
+    private(set) var exceedsLimit = false
     /// True if a member waits behind others in the wait queue of an exclusion.
-    private(set) var dependsOnLines = false
+    private(set) var dependsOnQueues = false
 
     init(from origin: AnyOperation) {
         nodes = [Node(operation: origin)]
-        gather()
-        findStuck()
+        collectNodes()
+        findStuckOperations()
     }
 
-    private mutating func gather() {
+    private mutating func collectNodes() {
         var places = [ObjectIdentifier(nodes[0].operation): 0]
-        var left = Deadlocks.limit
+        var left = Deadlocks.searchLimit
         func place(of operation: AnyOperation) -> Int {
             let place = places[ObjectIdentifier(operation), default: nodes.count]
             if place == nodes.count {
@@ -85,34 +85,34 @@ struct DeadlockedSet {
                 left -= wait.holders.count
                 nodes[next].holders = wait.holders.map(place)
                 nodes[next].arrival = wait.arrival
-                if wait.isBehindOthers { dependsOnLines = true }
+                if wait.isBehindOthers { dependsOnQueues = true }
             }
             next += 1
             if left <= 0 {
-                isCut = true
+                exceedsLimit = true
                 return
             }
         }
     }
 
-    private mutating func findStuck() {
-        var isFree = nodes.map { _ in false }
-        var unfree = Set(nodes.map { ObjectIdentifier($0.operation) })
+    private mutating func findStuckOperations() {
+        var isFinishable = nodes.map { _ in false }
+        var unfinished = Set(nodes.map { ObjectIdentifier($0.operation) })
         var isGrowing = true
         while isGrowing {
             isGrowing = false
             // The search begins at the far end, where the operations are that wait for nobody.
-            for place in nodes.indices.reversed() where !isFree[place] {
+            for place in nodes.indices.reversed() where !isFinishable[place] {
                 let node = nodes[place]
-                guard node.sources.allSatisfy({ isFree[$0] }),
-                    node.holders == nil || ExclusionManager.fits(node.operation, beside: unfree)
+                guard node.sources.allSatisfy({ isFinishable[$0] }),
+                    node.holders == nil || ExclusionManager.fits(node.operation, beside: unfinished)
                 else { continue }
-                isFree[place] = true
-                unfree.remove(ObjectIdentifier(node.operation))
+                isFinishable[place] = true
+                unfinished.remove(ObjectIdentifier(node.operation))
                 isGrowing = true
             }
         }
-        stuck = nodes.indices.filter { !isFree[$0] }
+        stuck = nodes.indices.filter { !isFinishable[$0] }
         stuckPlaces = Set(stuck)
     }
 
@@ -122,7 +122,7 @@ struct DeadlockedSet {
         stuck.map { place in
             let node = nodes[place]
             return StuckOperation(
-                operation: node.operation, waitsForNames: node.holders != nil, number: node.number)
+                operation: node.operation, waitsForExclusions: node.holders != nil, number: node.number)
         }
     }
 

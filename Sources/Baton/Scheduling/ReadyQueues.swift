@@ -1,6 +1,6 @@
 /// The ready operations of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's
 /// lock.
-struct ReadyLines {
+struct ReadyQueues {
     /// The number of operations in a row that may start before others of their priority that wait.
     static let budget = 16
 
@@ -9,8 +9,8 @@ struct ReadyLines {
     private var added = PriorityRunQueue<IntrusiveList>()
     /// Operations that had been taken up before, and then waited for an exclusion, a condition or a further attempt.
     /// They start before those in `added`.
-    private var again = PriorityRunQueue<IntrusiveList>()
-    /// Operations that the end of another operation has made ready. They start before those in `again`.
+    private var requeued = PriorityRunQueue<IntrusiveList>()
+    /// Operations that the end of another operation has made ready. They start before those in `requeued`.
     private var released = PriorityRunQueue<IntrusiveList>()
     /// The number of released operations that have started in a row while others of their priority waited.
     private var releasedInARow = 0
@@ -21,10 +21,10 @@ struct ReadyLines {
     /// The priorities that have ready operations.
     var filled: PriorityMask { others.union(released.filled) }
 
-    private var others: PriorityMask { added.filled.union(again.filled) }
+    private var others: PriorityMask { added.filled.union(requeued.filled) }
 
     /// The priorities that have operations which had been taken up before.
-    var filledAgain: PriorityMask { again.filled }
+    var filledRequeued: PriorityMask { requeued.filled }
 
     /// The number of operations, each made ready by the previous one, with which a worker may continue while others
     /// wait.
@@ -80,7 +80,7 @@ struct ReadyLines {
             return released.popFirst(at: level).map { ($0, true) }
         }
         releasedInARow = 0
-        let first = again.filled.contains(level) ? again.popFirst(at: level) : added.popFirst(at: level)
+        let first = requeued.filled.contains(level) ? requeued.popFirst(at: level) : added.popFirst(at: level)
         return first.map { ($0, false) }
     }
 
@@ -94,15 +94,15 @@ struct ReadyLines {
         return releasedInARow <= Self.budget
     }
 
-    mutating func append(again operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
-        again.append(operation, at: level)
+    mutating func append(requeued operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+        requeued.append(operation, at: level)
     }
 
-    mutating func remove(again operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
-        again.remove(operation, at: level)
+    mutating func remove(requeued operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+        requeued.remove(operation, at: level)
     }
 
-    mutating func popFirst(againAt level: OperationPriority) -> Unmanaged<AnyOperation>? { again.popFirst(at: level) }
+    mutating func popFirst(requeuedAt level: OperationPriority) -> Unmanaged<AnyOperation>? { requeued.popFirst(at: level) }
 
     /// Puts an operation back where it was: before the others of its kind.
     mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {

@@ -3,15 +3,15 @@
 /// The search alternates between both ends of the wait and goes further each time, until one side has been seen whole.
 /// A claim that nobody waits for is decided in one step, however many claims are before it, and so is a wait for an
 /// operation that runs, however many operations wait behind it.
-enum Suspicion {
+enum CycleSuspicion {
     case none
     case cycle
     /// The search has reached its limit.
     case unknown
 
-    static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> Suspicion {
+    static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> CycleSuspicion {
         var limit = 16
-        while limit <= Deadlocks.limit {
+        while limit <= Deadlocks.searchLimit {
             var back = Search(from: origin, to: [ObjectIdentifier(body ?? origin)], limit)
             switch back.run({ $0.mayWaitFor(within: &$1) }) {
             case .none: return .none
@@ -41,7 +41,7 @@ enum Suspicion {
             extent = ExclusionTable.Extent(limit: limit)
         }
 
-        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> Suspicion {
+        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> CycleSuspicion {
             var next = 0
             while next < found.count, !extent.isCut {
                 for neighbour in neighbours(found[next], &extent) {

@@ -8,18 +8,22 @@
 /// waits. So the thread that closes a cycle last finds it. Nearly always there is no cycle, and the search takes a few
 /// steps however many operations wait:
 ///
-/// 1. A ``Suspicion`` looks for a cycle from both ends of the new wait. It considers only exclusions, and not the order
-///    in their wait queues.
+/// 1. A ``CycleSuspicion`` looks for a cycle from both ends of the new wait. It considers only exclusions, and not the
+///    order in their wait queues.
 /// 2. If there is a cycle, a ``DeadlockedSet`` finds the operations that can never finish, whatever the order in the
 ///    wait queues is. A cycle in the set is broken.
-/// 3. If there is none, but an operation on the way is queued behind others, an ``Outlook`` simulates how the wait
-///    queues empty.
+/// 3. If there is none, but an operation on the way is queued behind others, a ``WaitSimulation`` finds out how the
+///    wait queues empty.
 ///
 /// A search that exceeds its limit is left to a sweep of the queue in the background (``PendingSuspects``), because a
 /// deadlock does not disappear.
 enum Deadlocks {
     /// The maximum number of operations, waits and claims that the thread which has closed a cycle looks at.
-    static let limit = 256
+    static let searchLimit = 256
+    /// The maximum number of searches by the thread that has closed a cycle.
+    private static let maxSearches = 256
+    /// The maximum number of passes of a sweep.
+    private static let maxPasses = 256
 
     /// Breaks the deadlocks that a new wait has closed.
     ///
@@ -27,8 +31,8 @@ enum Deadlocks {
     ///   - origin: The operation that is awaited, or that has begun to wait itself.
     ///   - body: The operation that has begun to wait for `origin`; nil if `origin` itself has begun to wait.
     static func `break`(through origin: AnyOperation, awaitedBy body: AnyOperation? = nil) {
-        for _ in 0..<limit {
-            switch Suspicion.of(origin, awaitedBy: body) {
+        for _ in 0..<maxSearches {
+            switch CycleSuspicion.of(origin, awaitedBy: body) {
             case .none: return
             case .unknown: return sweepLater(origin, awaitedBy: body)
             case .cycle: break
@@ -42,13 +46,13 @@ enum Deadlocks {
                 cycle.break()
                 continue
             }
-            if deadlockedSet.isCut { return sweepLater(origin, awaitedBy: body) }
-            if !deadlockedSet.dependsOnLines { return }
-            guard let outlook = Outlook(from: [origin], limit: limit),
-                let second = Outlook(from: [origin], limit: limit)
+            if deadlockedSet.exceedsLimit { return sweepLater(origin, awaitedBy: body) }
+            if !deadlockedSet.dependsOnQueues { return }
+            guard let simulation = WaitSimulation(from: [origin], limit: searchLimit),
+                let second = WaitSimulation(from: [origin], limit: searchLimit)
             else { return sweepLater(origin, awaitedBy: body) }
-            if outlook.isClear { return }
-            outlook.resolve(confirmedBy: second)
+            if simulation.isClear { return }
+            simulation.resolve(confirmedBy: second)
         }
         sweepLater(origin, awaitedBy: body)
     }
@@ -60,7 +64,7 @@ enum Deadlocks {
     /// Breaks all deadlocks among the suspects and the operations that they wait for. The search has no limit.
     static func sweep(_ suspects: [AnyOperation]) async {
         var passes = 0
-        while passes < limit, resolve(suspects) {
+        while passes < maxPasses, resolve(suspects) {
             passes += 1
             await Task.yield()
         }
@@ -69,13 +73,13 @@ enum Deadlocks {
     /// Does the same as ``sweep(_:)`` without yielding in between.
     static func sweepAtOnce(_ suspects: [AnyOperation]) {
         var passes = 0
-        while passes < limit, resolve(suspects) { passes += 1 }
+        while passes < maxPasses, resolve(suspects) { passes += 1 }
     }
 
     /// Returns false if there was nothing to resolve.
     private static func resolve(_ suspects: [AnyOperation]) -> Bool {
-        guard let outlook = Outlook(from: suspects), !outlook.isClear else { return false }
-        if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
+        guard let simulation = WaitSimulation(from: suspects), !simulation.isClear else { return false }
+        if let second = WaitSimulation(from: suspects) { simulation.resolve(confirmedBy: second) }
         return true
     }
 }
@@ -103,11 +107,11 @@ extension AnyOperation {
             return endBeforeRun(with: error, &life).map { .early($0) }
         }
         switch end {
-        case .early(let end): end.settle()
+        case .early(let end): end.complete()
         case .evaluation(let continuation):
             // The claim is withdrawn at once, and not when the task goes on, because a search would find the same cycle
             // until then.
-            ExclusionManager.giveBack(by: self)
+            ExclusionManager.release(by: self)
             TSanAnnotations.willResume(self)
             continuation.resume(returning: error)
         case nil: break

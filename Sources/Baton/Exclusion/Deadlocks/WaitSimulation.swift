@@ -1,40 +1,40 @@
 /// A simulation in which every operation that can finish does, and releases its exclusions to those that wait for them.
 /// It runs to its end on a copy of the ``ExclusionStateMachine``. The time is roughly proportional to the number of
 /// operations, waits and claims on the exclusions in question.
-struct Outlook {
+struct WaitSimulation {
     private struct Node {
         let operation: AnyOperation
         let number: UInt32
-        let waitsForNames: Bool
+        let waitsForExclusions: Bool
         /// The operations that it waits for, except because of exclusions.
         var sources: [Int] = []
         /// The operations that wait for it, except because of exclusions.
         var dependents: [Int] = []
         var unfinishedSources = 0
-        var hasNames: Bool
-        var isFree = false
+        var hasExclusions: Bool
+        var isFinishable = false
     }
 
     private var machine: ExclusionStateMachine<AnyOperation>
     private var nodes: [Node] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// The operations that would get their exclusions if they were not queued behind others.
-    private var leavers: [AnyOperation] = []
+    private var queueJumpers: [AnyOperation] = []
     private var stuck: [StuckOperation] = []
     private var cycles: [DeadlockedCycle] = []
 
     /// True if all operations can finish.
-    var isClear: Bool { leavers.isEmpty && cycles.isEmpty }
+    var isClear: Bool { queueJumpers.isEmpty && cycles.isEmpty }
 
     /// Returns nil if there are more operations or claims than `limit`.
     init?(from origins: [AnyOperation], limit: Int = .max) {
-        guard let machine = ExclusionManager.books(upTo: limit) else { return nil }
+        guard let machine = ExclusionManager.snapshot(maxClaims: limit) else { return nil }
         self.machine = machine
-        guard gather(from: origins, limit: limit) else { return nil }
-        play()
+        guard collectNodes(from: origins, limit: limit) else { return nil }
+        run()
     }
 
-    private mutating func gather(from origins: [AnyOperation], limit: Int) -> Bool {
+    private mutating func collectNodes(from origins: [AnyOperation], limit: Int) -> Bool {
         var extent = ExclusionTable.Extent(limit: .max)
         for origin in origins { _ = place(of: origin) }
         var next = 0
@@ -58,18 +58,18 @@ struct Outlook {
         let number = operation.claimNumber
         let isWaiting = if case .waiting = machine.standing(of: operation) { true } else { false }
         places[ObjectIdentifier(operation)] = nodes.count
-        nodes.append(Node(operation: operation, number: number, waitsForNames: isWaiting, hasNames: !isWaiting))
+        nodes.append(Node(operation: operation, number: number, waitsForExclusions: isWaiting, hasExclusions: !isWaiting))
         return nodes.count - 1
     }
 
-    private mutating func play() {
+    private mutating func run() {
         for place in nodes.indices { finish(place) }
-        letLeaversPass()
-        stuck = nodes.filter { !$0.isFree }.map {
-            StuckOperation(operation: $0.operation, waitsForNames: $0.waitsForNames, number: $0.number)
+        letQueueJumpersPass()
+        stuck = nodes.filter { !$0.isFinishable }.map {
+            StuckOperation(operation: $0.operation, waitsForExclusions: $0.waitsForExclusions, number: $0.number)
         }
         for place in nodes.indices {
-            while !nodes[place].isFree { breakCycle(from: place) }
+            while !nodes[place].isFinishable { breakCycle(from: place) }
         }
     }
 
@@ -78,8 +78,8 @@ struct Outlook {
         var finishing: [AnyOperation] = []
         func note(_ place: Int) {
             let node = nodes[place]
-            if node.isFree || !node.hasNames || node.unfinishedSources > 0 { return }
-            nodes[place].isFree = true
+            if node.isFinishable || !node.hasExclusions || node.unfinishedSources > 0 { return }
+            nodes[place].isFinishable = true
             finishing.append(node.operation)
         }
         note(first)
@@ -96,25 +96,25 @@ struct Outlook {
                     finishing.append(next)
                     continue
                 }
-                nodes[place].hasNames = true
+                nodes[place].hasExclusions = true
                 note(place)
             }
         }
     }
 
-    private mutating func letLeaversPass() {
+    private mutating func letQueueJumpersPass() {
         var isGrowing = true
         while isGrowing {
             isGrowing = false
-            for place in nodes.indices where !nodes[place].hasNames {
+            for place in nodes.indices where !nodes[place].hasExclusions {
                 let operation = nodes[place].operation
-                guard machine.standing(of: operation) == .waiting(inLine: true), machine.isAllowed(operation) else {
+                guard machine.standing(of: operation) == .waiting(isQueued: true), machine.isAllowed(operation) else {
                     continue
                 }
-                leavers.append(operation)
-                for next in machine.leaveLine(operation) {
+                queueJumpers.append(operation)
+                for next in machine.leaveQueues(operation) {
                     guard let place = places[ObjectIdentifier(next)] else { continue }
-                    nodes[place].hasNames = true
+                    nodes[place].hasExclusions = true
                     finish(place)
                 }
                 isGrowing = true
@@ -130,39 +130,39 @@ struct Outlook {
         while steps[place] == nil {
             steps[place] = path.count
             path.append(place)
-            guard let next = nextStuck(after: place) else { return giveUp(place) }
+            guard let next = nextStuck(after: place) else { return assumeFinished(place) }
             place = next
         }
         let cycle = path[steps[place]!...]
-        let waiting = cycle.filter { !nodes[$0].hasNames }.map { place in
+        let waiting = cycle.filter { !nodes[$0].hasExclusions }.map { place in
             let node = nodes[place]
             return DeadlockedCycle.Claimant(
                 operation: node.operation, number: node.number, arrival: machine.arrival(of: node.operation) ?? 0)
         }
         // If nobody on the cycle waits for exclusions, it is left to ``CycleFinder``.
         guard let deadlock = DeadlockedCycle(cycle.map { nodes[$0].operation }, waiting: waiting) else {
-            return giveUp(place)
+            return assumeFinished(place)
         }
         cycles.append(deadlock)
-        giveUp(places[ObjectIdentifier(deadlock.victim)]!)
+        assumeFinished(places[ObjectIdentifier(deadlock.victim)]!)
     }
 
     private func nextStuck(after place: Int) -> Int? {
-        if let source = nodes[place].sources.first(where: { !nodes[$0].isFree }) { return source }
+        if let source = nodes[place].sources.first(where: { !nodes[$0].isFinishable }) { return source }
         return machine.obstacle(for: nodes[place].operation).flatMap { places[ObjectIdentifier($0.holder)] }
     }
 
     /// Assumes that the operation finishes, because it fails here or because another search will end it.
-    private mutating func giveUp(_ place: Int) {
-        nodes[place].hasNames = true
+    private mutating func assumeFinished(_ place: Int) {
+        nodes[place].hasExclusions = true
         nodes[place].unfinishedSources = 0
         finish(place)
     }
 
     /// Resolves what a second simulation has found as well, and what was therefore true all the time in between.
-    func resolve(confirmedBy second: Outlook) {
-        let confirmedLeavers = Set(second.leavers.map { ObjectIdentifier($0) })
-        if leavers.filter({ confirmedLeavers.contains(ObjectIdentifier($0)) }).count(where: ExclusionManager.leaveLine)
+    func resolve(confirmedBy second: WaitSimulation) {
+        let confirmedJumpers = Set(second.queueJumpers.map { ObjectIdentifier($0) })
+        if queueJumpers.filter({ confirmedJumpers.contains(ObjectIdentifier($0)) }).count(where: ExclusionManager.leaveQueues)
             > 0
         {
             return
