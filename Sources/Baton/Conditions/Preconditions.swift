@@ -128,7 +128,9 @@ struct Preconditions {
 
     private func nextWithClaims() -> Step {
         if let problem = claims?.exclusions.problem { return .fail(.invalidExclusion(problem)) }
-        if let problem = claims?.rateClaim?.rates.lazy.compactMap(\.problem).first { return .fail(.invalidRate(problem)) }
+        if let problem = claims?.rateClaim?.rates.lazy.compactMap(\.problem).first {
+            return .fail(.invalidRate(problem))
+        }
         if hasConditionsLeft { return .evaluate }
         if let claims, let rateClaim = claims.rateClaim, claims.standing == .held || claims.exclusions.isEmpty {
             return .requestStart(rateClaim.rates)
@@ -172,7 +174,9 @@ struct Preconditions {
     /// Records that the operation waits for another one. Returns true if this is the first such wait while it holds
     /// exclusions.
     func noteWait() -> Bool {
-        guard let claims, claims.standing == .held || claims.evaluationHoldsExclusions, !claims.holderHasWaited else { return false }
+        guard let claims, claims.standing == .held || claims.evaluationHoldsExclusions, !claims.holderHasWaited else {
+            return false
+        }
         claims.holderHasWaited = true
         return true
     }

@@ -27,7 +27,9 @@ enum ExclusionManager {
             _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation],
             isFurtherAttempt: Bool
         ) -> Placement {
-            if !endedBeforeRequest.isEmpty, endedBeforeRequest.remove(ObjectIdentifier(operation)) != nil { return Placement(result: .withdrawn) }
+            if !endedBeforeRequest.isEmpty, endedBeforeRequest.remove(ObjectIdentifier(operation)) != nil {
+                return Placement(result: .withdrawn)
+            }
             let conflict = machine.conflictingLimit(for: exclusions).map { conflict in
                 Misuse.Kind.conflictingLimits(
                     name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)

@@ -149,7 +149,8 @@ extension QueueCore {
             var granted: [AnyOperation] = []
             if holdsExclusions, !hasWaited {
                 let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
-                    operation.withLife { $0.releaseExclusions() } ? ExclusionManager.releaseReturningGranted(by: operation) : nil
+                    operation.withLife { $0.releaseExclusions() }
+                        ? ExclusionManager.releaseReturningGranted(by: operation) : nil
                 }
                 // An early end has come first, and releases the exclusions itself.
                 guard let taken else { return .endedBefore }

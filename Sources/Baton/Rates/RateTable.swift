@@ -93,7 +93,9 @@ struct RateTable {
 
     /// Removes a queue. Returns an object that the caller releases after unlocking.
     mutating func unregister(queue number: UInt32, clock: ObjectIdentifier) -> AnyObject? {
-        guard let clockRates = clocks[clock], clockRates.queues.remove(number) != nil, clockRates.queues.isEmpty else { return nil }
+        guard let clockRates = clocks[clock], clockRates.queues.remove(number) != nil, clockRates.queues.isEmpty else {
+            return nil
+        }
         return clocks.removeValue(forKey: clock)
     }
 
@@ -276,7 +278,8 @@ struct RateTable {
     }
 
     func view(of key: Key) -> View? {
-        guard let clockRates = clocks[key.clock], let machine = clockRates.rates[key.name]?.machine, let time = machine.turnTime
+        guard let clockRates = clocks[key.clock], let machine = clockRates.rates[key.name]?.machine,
+            let time = machine.turnTime
         else { return nil }
         return View(limits: machine.limits, turnTime: time, arrivals: machine.arrivals, time: clockRates.time)
     }

@@ -41,7 +41,8 @@ enum CycleSuspicion {
             extent = ExclusionTable.Extent(limit: limit)
         }
 
-        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> CycleSuspicion {
+        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> CycleSuspicion
+        {
             var next = 0
             while next < found.count, !extent.isCut {
                 for neighbour in neighbours(found[next], &extent) {

@@ -58,7 +58,8 @@ struct WaitSimulation {
         let number = operation.claimNumber
         let isWaiting = if case .waiting = machine.standing(of: operation) { true } else { false }
         places[ObjectIdentifier(operation)] = nodes.count
-        nodes.append(Node(operation: operation, number: number, waitsForExclusions: isWaiting, hasExclusions: !isWaiting))
+        nodes.append(
+            Node(operation: operation, number: number, waitsForExclusions: isWaiting, hasExclusions: !isWaiting))
         return nodes.count - 1
     }
 
@@ -162,7 +163,8 @@ struct WaitSimulation {
     /// Resolves what a second simulation has found as well, and what was therefore true all the time in between.
     func resolve(confirmedBy second: WaitSimulation) {
         let confirmedJumpers = Set(second.queueJumpers.map { ObjectIdentifier($0) })
-        if queueJumpers.filter({ confirmedJumpers.contains(ObjectIdentifier($0)) }).count(where: ExclusionManager.leaveQueues)
+        if queueJumpers.filter({ confirmedJumpers.contains(ObjectIdentifier($0)) }).count(
+            where: ExclusionManager.leaveQueues)
             > 0
         {
             return
