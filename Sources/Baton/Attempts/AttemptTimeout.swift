@@ -30,6 +30,7 @@ struct AttemptTimeout {
 
     /// Records the attempt before its body runs. Returns true if the caller has to set a timer for its end.
     mutating func begin(_ attempt: Attempt) -> Bool {
+        assert(self.attempt == nil, "a worker runs one attempt at a time")
         self.attempt = attempt
         return needsTimer(at: attempt.end)
     }
@@ -46,10 +47,11 @@ struct AttemptTimeout {
         return attempt.end - attempt.limit
     }
 
-    /// Records the ticket of a timer that was set. Returns a ticket that is not needed any more.
+    /// Records the ticket of a timer that was set. Returns the ticket of a timer that is not needed any more, which may
+    /// be this one.
     mutating func timerWasSet(for time: Duration, _ ticket: TimerService.Ticket) -> TimerService.Ticket? {
         // The timer has fired already, or another one has replaced it.
-        if timerTime != time { return nil }
+        if timerTime != time { return ticket }
         defer { self.ticket = ticket }
         return self.ticket
     }

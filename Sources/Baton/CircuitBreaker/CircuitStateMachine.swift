@@ -86,8 +86,9 @@ struct CircuitStateMachine {
         case (.halfOpen, .success): change(to: .closed(failures: 0))
         case (.halfOpen, .failure): change(to: .open(since: now))
         case (.halfOpen, .nothing): phase = .halfOpen(trial: nil)
-        // An open breaker admits nobody, so the permit of an earlier state cannot reach it.
-        case (.closed, .nothing), (.open, _): break
+        case (.closed, .nothing): break
+        // An open breaker admits nobody, and the permits of earlier states have been sorted out.
+        case (.open, _): preconditionFailure("an operation that an open circuit breaker has admitted ends")
         }
     }
 

@@ -18,7 +18,7 @@ extension AnyOperation {
         let exclusions = condition.exclusions
         let rates = condition.wantedRates
         change("a condition", CallSite(file: file, line: line)) { life in
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             optionalState.preconditions.add(rates)
             // A condition that is only an exclusion is held and not evaluated; one that is only a rate is not evaluated
             // either.
@@ -65,7 +65,7 @@ extension AnyOperation {
         _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
     ) {
         change("a condition", CallSite(file: file, line: line)) { life in
-            life.inMadeOptionalState {
+            life.withEnsuredOptionalState {
                 $0.preconditions.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
             }
         }

@@ -160,8 +160,10 @@ struct Preconditions {
     var requests: UInt32 { claims?.requests ?? 0 }
 
     func evaluationWaits(_ continuation: UnsafeContinuation<OperationError?, Never>) {
-        claims!.waitingEvaluation = continuation
-        claims!.requests &+= 1
+        guard let claims else { preconditionFailure("an evaluation without exclusions waits for exclusions") }
+        assert(claims.waitingEvaluation == nil, "an operation evaluates its conditions once at a time")
+        claims.waitingEvaluation = continuation
+        claims.requests &+= 1
     }
 
     /// Takes the continuation of an evaluation that waits. Returns nil if none waits, or another thread has taken it.

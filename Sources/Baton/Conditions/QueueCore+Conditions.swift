@@ -177,7 +177,7 @@ extension AnyOperation {
     final func holdExclusions(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         withLife { life in
-            if life.phase == .created { life.madeOptionalState().preconditions.add(exclusions) }
+            if life.phase == .created { life.ensureOptionalState().preconditions.add(exclusions) }
         }
     }
 }

@@ -45,7 +45,7 @@ extension AnyOperation {
                 life.noteCancel(reason)
                 return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
             case .inRun(let worker):
-                if case .requested = reason {} else { life.madeOptionalState().cancellationReason = reason }
+                if case .requested = reason {} else { life.ensureOptionalState().cancellationReason = reason }
                 life.noteCancel(reason)
                 return actionInRun(of: life, on: worker)
             }

@@ -145,7 +145,7 @@ extension AnyOperation {
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
         if life.phase == .added, dependencyCounter.leaveEndToLinking() {
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             if optionalState.endAfterLinking == nil { optionalState.endAfterLinking = error }
             return nil
         }
@@ -252,7 +252,7 @@ extension AnyOperation {
             var isTainted = false
             while !isTainted, !isDone {
                 let (next, values) = withLife { life in
-                    let optionalState = life.madeOptionalState()
+                    let optionalState = life.ensureOptionalState()
                     return (optionalState.handlers.nextBeforeFinish(), optionalState.taskLocals)
                 }
                 if let handler = next {
@@ -307,6 +307,9 @@ extension AnyOperation {
     }
 
     // MARK: Outcome
+
+    @usableFromInline
+    final var hasFinished: Bool { withLife { $0.phase == .finished } }
 
     /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
     /// outcome.

@@ -16,22 +16,23 @@ extension AnyOperation {
             if isObserved { await waitUntilFinishedIsPublished() }
             return
         }
-        let loan = body?.beginWait(for: self, asChild: asChild)
+        let openWait = body?.beginWait(for: self, asChild: asChild)
         if let body, body.currentPriority > currentPriority { Self.raise([self], to: body.currentPriority) }
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
-                waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)
+                waking: .resume(continuation), body: openWait?.body, run: openWait?.run ?? 0,
+                place: openWait?.place ?? .none)
             let phase = addWaiter(waiter)
             begun()
-            loan?.core?.change { $0.scheduler.releasePermit() }
+            openWait?.core?.change { $0.scheduler.releasePermit() }
             if phase == .created { noteAwaitedBeforeAdding() }
             if phase == .finished {
                 _ = waiter.outcomeCame(of: self)
-            } else if let loan {
-                refuseEndlessWait(of: loan.body)
+            } else if let openWait {
+                refuseEndlessWait(of: openWait.body)
             }
         }
-        TSanAnnotations.didAwait(loan?.body ?? self)
+        TSanAnnotations.didAwait(openWait?.body ?? self)
         if let error { throw error }
         if isObserved { await waitUntilFinishedIsPublished() }
     }
@@ -56,7 +57,7 @@ extension AnyOperation {
     /// Adds the waiter, unless the operation has finished. Returns the phase.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
         let phase = withLife { life in
-            if life.phase != .finished { life.madeOptionalState().waiters.append(waiter) }
+            if life.phase != .finished { life.ensureOptionalState().waiters.append(waiter) }
             return life.phase
         }
         // While the operation is being linked, a search from here cannot see it from both sides. The linking thread
@@ -98,7 +99,7 @@ extension Waiter {
 
 extension AnyOperation {
     /// A wait of a body, which has released its permit or shares that release with another wait.
-    struct PermitRelease {
+    struct OpenWait {
         let body: AnyOperation
         /// The run of the body. Waits that a run leaves behind do not count in the next run.
         let run: Int32
@@ -110,17 +111,17 @@ extension AnyOperation {
     }
 
     /// Notes that a wait begins. Returns nil if the body and its `willFinish` handlers have ended.
-    fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> PermitRelease? {
-        withLife { life -> PermitRelease? in
+    fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> OpenWait? {
+        withLife { life -> OpenWait? in
             guard life.canWait else { return nil }
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             optionalState.openWaits += 1
             let awaited = operation.map { Awaited(operation: $0, isChild: asChild) }
-            let loan = PermitRelease(
+            let openWait = OpenWait(
                 body: self, run: optionalState.run, place: awaited.map { optionalState.waits.insert($0) } ?? .none,
                 core: optionalState.openWaits == 1 && life.worker != nil ? core : nil)
             if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
-            return loan
+            return openWait
         }
     }
 
@@ -181,15 +182,15 @@ struct Pause: Sendable {
     ///   - subject: The object that synchronizes the pause with its end, for ThreadSanitizer.
     ///   - begun: Stores the pause for the code that will end it, once. Returns false if there is nothing to wait for.
     nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
-        let loan = WorkerTaskContext.current?.running?.beginWait()
+        let openWait = WorkerTaskContext.current?.running?.beginWait()
         _ = await withUnsafeContinuation { continuation in
             let pause = Pause(
-                continuation: continuation, body: loan?.body, run: loan?.run ?? 0, subject: subject)
+                continuation: continuation, body: openWait?.body, run: openWait?.run ?? 0, subject: subject)
             let isKept = begun(pause)
-            loan?.core?.change { $0.scheduler.releasePermit() }
+            openWait?.core?.change { $0.scheduler.releasePermit() }
             if !isKept { pause.end() }
         }
-        if let loan { TSanAnnotations.didAwait(loan.body) } else { TSanAnnotations.didAwait(subject) }
+        if let openWait { TSanAnnotations.didAwait(openWait.body) } else { TSanAnnotations.didAwait(subject) }
     }
 
     /// Ends the pause. Called once, outside every lock.
@@ -206,7 +207,7 @@ extension AnyOperation {
     final func startListening(_ listener: any OutcomeListener) {
         withLife { life in
             guard life.canWait else { return }
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             optionalState.listeners.append(listener)
             if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
         }

@@ -63,7 +63,7 @@ extension AnyOperation {
     ) {
         withLife { life in
             guard life.phase == .created else { return }
-            life.madeOptionalState().noteBrokenCycle(error, next: next, followers: followers)
+            life.ensureOptionalState().noteBrokenCycle(error, next: next, followers: followers)
         }
     }
 

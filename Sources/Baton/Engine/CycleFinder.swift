@@ -95,57 +95,29 @@ extension CycleFinder {
     /// Returns a shortest cycle, or nil: each member waits for the next one, and the last member for `origin`. The
     /// search goes upstream only, because `origin` is not linked yet, so no operation is known to wait for it.
     static func cycle(
-        through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation]
+        through origin: AnyOperation, waitsFor neighbours: (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {
-        var search = Search(from: origin, neighbours: waitsFor)
-        while true {
-            switch search.step() {
-            case .closed(let path): return path
-            case .exhausted: return nil
-            case .goingOn: break
+        var found: [(operation: AnyOperation, from: Int)] = [(origin, -1)]
+        var seen: Set<ObjectIdentifier> = []
+        var next = 0
+        while next < found.count {
+            for neighbour in neighbours(found[next].operation) {
+                if neighbour === origin { return path(to: next, in: found) }
+                if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append((neighbour, next)) }
             }
+            next += 1
         }
+        return nil
     }
 
-    private struct Search {
-        enum Step {
-            case closed([AnyOperation])
-            case exhausted
-            case goingOn
+    private static func path(to end: Int, in found: [(operation: AnyOperation, from: Int)]) -> [AnyOperation] {
+        var path: [AnyOperation] = []
+        var place = end
+        while place >= 0 {
+            path.append(found[place].operation)
+            place = found[place].from
         }
-
-        private let origin: AnyOperation
-        private let neighbours: (AnyOperation) -> [AnyOperation]
-        private var found: [(operation: AnyOperation, from: Int)]
-        private var seen: Set<ObjectIdentifier> = []
-        private var next = 0
-
-        init(from origin: AnyOperation, neighbours: @escaping (AnyOperation) -> [AnyOperation]) {
-            self.origin = origin
-            self.neighbours = neighbours
-            found = [(origin, -1)]
-        }
-
-        mutating func step() -> Step {
-            guard next < found.count else { return .exhausted }
-            let place = next
-            next += 1
-            for neighbour in neighbours(found[place].operation) {
-                if neighbour === origin { return .closed(path(to: place)) }
-                if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append((neighbour, place)) }
-            }
-            return next < found.count ? .goingOn : .exhausted
-        }
-
-        private func path(to place: Int) -> [AnyOperation] {
-            var path: [AnyOperation] = []
-            var place = place
-            while place >= 0 {
-                path.append(found[place].operation)
-                place = found[place].from
-            }
-            return path.reversed()
-        }
+        return path.reversed()
     }
 }
 

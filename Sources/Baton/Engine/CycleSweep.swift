@@ -14,20 +14,24 @@ struct PendingSuspects {
 
     private var pending = Suspects()
     private var isSweepRunning = false
-    /// True if the last operation of the queue has left during a sweep, and has not been released yet.
-    private var isAwaitingRelease = false
+    /// How often the last operation of the queue has left during a sweep and has not been released yet. Another operation
+    /// may come and leave before the thread that removed the first one has released it.
+    private var pendingReleases = 0
 
     /// True if no operation is held for a sweep, or by one.
-    var isEmpty: Bool { !isSweepRunning && pending.isEmpty && !isAwaitingRelease }
+    var isEmpty: Bool { !isSweepRunning && pending.isEmpty && pendingReleases == 0 }
 
     /// Called when the last operation leaves the queue. Returns true if the caller has to release the operation and
     /// then call ``lastWasReleased()``: the sweep may end in between, and must not call the queue idle then.
     mutating func lastLeaves() -> Bool {
-        if isSweepRunning { isAwaitingRelease = true }
+        if isSweepRunning { pendingReleases += 1 }
         return isSweepRunning
     }
 
-    mutating func lastWasReleased() { isAwaitingRelease = false }
+    mutating func lastWasReleased() {
+        assert(pendingReleases > 0, "Each release follows the removal of an operation.")
+        pendingReleases -= 1
+    }
 
     /// Returns true if a sweep has to be started.
     mutating func append(_ suspects: Suspects) -> Bool {

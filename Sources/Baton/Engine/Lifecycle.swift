@@ -20,7 +20,7 @@ struct Lifecycle {
     /// True if everything that the operation depends on is known to have been added.
     private(set) var isUpstreamAdded = false
     /// True if the operation was added because another operation needs it, and nobody has added it by name since.
-    var isPulledIn = false
+    var wasAddedAsUpstream = false
     /// True if a worker has started the operation and its body was not skipped. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
@@ -63,8 +63,8 @@ struct Lifecycle {
     }
 
     mutating func takePulledIn() -> Bool {
-        defer { isPulledIn = false }
-        return isPulledIn
+        defer { wasAddedAsUpstream = false }
+        return wasAddedAsUpstream
     }
 
     mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }
@@ -214,7 +214,7 @@ struct Lifecycle {
     /// Cancels the attempt that runs because of its time limit. Returns nil if another run of the body has begun since,
     /// or if the operation or this attempt has been cancelled before.
     mutating func timeOutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Worker? {
-        guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.hasTimedOut
+        guard phase == .executing, !isCancelled, let timing = ownTiming(), timing.run == run, !timing.hasTimedOut
         else { return nil }
         timing.hasTimedOut = true
         if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }
@@ -230,7 +230,7 @@ struct Lifecycle {
 
     /// The cancels that came during an attempt: that of the operation, and that of the time limit of the attempt.
     mutating func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
-        (isCancelled, madeTiming()?.hasTimedOut ?? false)
+        (isCancelled, ownTiming()?.hasTimedOut ?? false)
     }
 
     /// Ends an attempt that is followed by another one, and begins the pause. Returns nil if the operation has been
@@ -335,7 +335,9 @@ extension Lifecycle {
         return optionalState._withUnsafeGuaranteedRef { nextAction(on: worker, isSkipped: isSkipped, $0) }
     }
 
-    private mutating func nextAction(on worker: Worker, isSkipped: Bool, _ optionalState: OptionalState) -> PreconditionAction {
+    private mutating func nextAction(on worker: Worker, isSkipped: Bool, _ optionalState: OptionalState)
+        -> PreconditionAction
+    {
         switch isSkipped ? .run : optionalState.preconditions.next() {
         case .run:
             if case .plain = start(on: worker, optionalState) { return .run(isPlain: true) }
@@ -343,7 +345,8 @@ extension Lifecycle {
         case .request(let exclusions):
             note(.acquiring)
             return .request(exclusions, inside: optionalState.exclusionHolder)
-        case .requestStart(let rates): return .requestStart(rates, holdsExclusions: optionalState.preconditions.standing == .held)
+        case .requestStart(let rates):
+            return .requestStart(rates, holdsExclusions: optionalState.preconditions.standing == .held)
         case .evaluate:
             phase = .evaluating
             note(.evaluating)

@@ -153,7 +153,7 @@ final class RareState {
 }
 
 extension OptionalState {
-    private var madeRare: RareState {
+    private var ensuredRare: RareState {
         if let rare { return rare }
         let made = RareState()
         rare = made
@@ -163,49 +163,49 @@ extension OptionalState {
     /// The number of the operation; 0 until it is first needed.
     var id: UInt64 {
         get { rare?.id ?? 0 }
-        set { madeRare.id = newValue }
+        set { ensuredRare.id = newValue }
     }
 
     /// The end of the body's last wait, while it waits for a permit that the body needs to go on; nil otherwise.
     var resumption: Scheduler.Resumption? {
         get { rare?.resumption }
-        set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
+        set { if newValue != nil || rare != nil { ensuredRare.resumption = newValue } }
     }
 
     /// The policies of dependencies that decide whether the body may run.
     var policies: [EdgePolicy] {
         get { rare?.policies ?? [] }
-        _modify { yield &madeRare.policies }
+        _modify { yield &ensuredRare.policies }
     }
 
     /// The dependencies that were removed before the add. Kept until the finish.
     var removals: Removals? {
         get { rare?.removals }
-        _modify { yield &madeRare.removals }
+        _modify { yield &ensuredRare.removals }
     }
 
     /// The executor of the body, if it is not the queue's.
     var executor: (any TaskExecutor)? {
         get { rare?.executor }
-        set { madeRare.executor = newValue }
+        set { ensuredRare.executor = newValue }
     }
 
     /// The reason of the cancel; nil for `.requested`.
     var cancellationReason: CancellationReason? {
         get { rare?.cancellationReason }
-        set { madeRare.cancellationReason = newValue }
+        set { ensuredRare.cancellationReason = newValue }
     }
 
     /// The error of an early end that came while a thread was linking the operation. That thread completes the end.
     var endAfterLinking: OperationError? {
         get { rare?.endAfterLinking }
-        set { madeRare.endAfterLinking = newValue }
+        set { ensuredRare.endAfterLinking = newValue }
     }
 
     /// The open waits for operations. Each wait knows its place, so that one of many ends as fast as a single one.
     var waits: Slab<Awaited?> {
         get { rare?.waits ?? Slab() }
-        _modify { yield &madeRare.waits }
+        _modify { yield &ensuredRare.waits }
     }
 
     /// The operations that the open waits are for, in no particular order.
@@ -215,35 +215,35 @@ extension OptionalState {
 
     var progress: ProgressState? {
         get { rare?.progress }
-        set { madeRare.progress = newValue }
+        set { ensuredRare.progress = newValue }
     }
 
     /// The groups of operations that the body runs and awaits together. The first group of a ``GroupOperation`` is that
     /// of its children.
     var childGroups: [ChildGroup] {
         get { rare?.childGroups ?? [] }
-        _modify { yield &madeRare.childGroups }
+        _modify { yield &ensuredRare.childGroups }
     }
 
     /// The nearest operation that holds exclusions and inside which this one runs.
     var exclusionHolder: AnyOperation? {
         get { rare?.exclusionHolder }
-        set { madeRare.exclusionHolder = newValue }
+        set { ensuredRare.exclusionHolder = newValue }
     }
 
     /// - Parameter broadcaster: The broadcaster of the queue, if the operation has been added.
     func beginOutbox(broadcaster: EventBroadcaster? = nil, ignoresStart: Bool = false) {
-        madeRare.outbox = EventOutbox.Box(broadcaster: broadcaster, ignoresStart: ignoresStart)
+        ensuredRare.outbox = EventOutbox.Box(broadcaster: broadcaster, ignoresStart: ignoresStart)
     }
 
     /// The iterations of the body, each of which awaits operations.
     var listeners: [any OutcomeListener] {
         get { rare?.listeners ?? [] }
-        _modify { yield &madeRare.listeners }
+        _modify { yield &ensuredRare.listeners }
     }
 
     /// Adds a chain that is told when the operation starts.
-    func add(_ chain: ChainStart) { madeRare.chainStarts.append(chain) }
+    func add(_ chain: ChainStart) { ensuredRare.chainStarts.append(chain) }
 
     /// The newest chain that was added to this operation.
     var chainStart: ChainStart? { rare?.chainStarts.last }
@@ -257,12 +257,12 @@ extension OptionalState {
     /// The identity of the operation, and the operations that share its outcome.
     var uniqueness: Uniqueness? {
         get { rare?.uniqueness }
-        set { madeRare.uniqueness = newValue }
+        set { ensuredRare.uniqueness = newValue }
     }
 
     var taskLocals: TaskLocalValues? {
         get { rare?.taskLocals }
-        set { madeRare.taskLocals = newValue }
+        set { ensuredRare.taskLocals = newValue }
     }
 
     /// The caller releases the values after unlocking.
@@ -270,15 +270,15 @@ extension OptionalState {
 
     /// Returns true on the first call.
     func noteFirstWaitBeforeAdding() -> Bool {
-        defer { madeRare.wasAwaitedBeforeAdding = true }
-        return !madeRare.wasAwaitedBeforeAdding
+        defer { ensuredRare.wasAwaitedBeforeAdding = true }
+        return !ensuredRare.wasAwaitedBeforeAdding
     }
 
     /// The cycles that were broken before anybody added the operation; nil if there were none.
     var brokenCycles: BrokenCycles? { rare?.brokenCycles }
 
     func noteBrokenCycle(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
-        let rare = madeRare
+        let rare = ensuredRare
         // The value is changed in place, because a copy would copy all that has been noted.
         if rare.brokenCycles == nil { rare.brokenCycles = BrokenCycles() }
         rare.brokenCycles?.note(error, next: next, followers: followers)
@@ -325,7 +325,8 @@ final class Ends {
 
     fileprivate init(
         timers: OperationTimers?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
-        uniqueness: Uniqueness?, progress: ProgressState?, exclusionHolder: AnyOperation?, executor: (any TaskExecutor)?,
+        uniqueness: Uniqueness?, progress: ProgressState?, exclusionHolder: AnyOperation?,
+        executor: (any TaskExecutor)?,
         waits: Slab<Awaited?>, taskLocals: TaskLocalValues?
     ) {
         self.timers = timers

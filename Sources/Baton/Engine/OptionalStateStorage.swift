@@ -29,7 +29,7 @@ enum OptionalStateStorage {
     ///
     /// - Parameter attempt: The number of the attempt that runs; see ``TimedState/attempt``.
     @inline(__always)
-    mutating func madeOptionalState(attempt: Int32) -> OptionalState {
+    mutating func ensureOptionalState(attempt: Int32) -> OptionalState {
         if case .optionalState(let optionalState) = self { return optionalState }
         return makeOptionalState(attempt)
     }
@@ -58,8 +58,8 @@ enum OptionalStateStorage {
 
     /// Returns time limits, delays and further attempts that belong to this operation alone. They are made if there are
     /// none.
-    mutating func madeTiming() -> Unmanaged<TimedState>? {
-        let optionalState = madeOptionalState(attempt: 0)
+    mutating func ensureTiming() -> Unmanaged<TimedState>? {
+        let optionalState = ensureOptionalState(attempt: 0)
         if optionalState.timing == nil { self = .optionalState(TimedState(after: optionalState)) }
         return borrowedOptionalState?._withUnsafeGuaranteedRef { $0.borrowedTiming }
     }
@@ -111,14 +111,14 @@ extension Lifecycle {
     var borrowedOptionalState: Unmanaged<OptionalState>? { optionalStateStorage.borrowedOptionalState }
 
     @inline(__always)
-    mutating func madeOptionalState() -> OptionalState {
-        optionalStateStorage.madeOptionalState(attempt: hasBegun ? 1 : 0)
+    mutating func ensureOptionalState() -> OptionalState {
+        optionalStateStorage.ensureOptionalState(attempt: hasBegun ? 1 : 0)
     }
 
     /// Calls `body` with the optional state, which is made if there is none, and is not retained.
     @inline(__always)
-    mutating func inMadeOptionalState<Result>(_ body: (OptionalState) -> Result) -> Result {
-        if borrowedOptionalState == nil { _ = madeOptionalState() }
+    mutating func withEnsuredOptionalState<Result>(_ body: (OptionalState) -> Result) -> Result {
+        if borrowedOptionalState == nil { _ = ensureOptionalState() }
         return borrowedOptionalState!._withUnsafeGuaranteedRef(body)
     }
 
@@ -127,15 +127,15 @@ extension Lifecycle {
     var timing: Timing? { optionalStateStorage.timing }
 
     /// Returns the operation's own limits and further attempts; nil if it has none. Called for an operation that runs.
-    mutating func madeTiming() -> TimedState? {
-        if case .limits = optionalStateStorage { _ = madeOptionalState() }
+    mutating func ownTiming() -> TimedState? {
+        if case .limits = optionalStateStorage { _ = ensureOptionalState() }
         return optionalState?.timing
     }
 
     /// Returns nil after the add, because other threads may then read the optional state.
     @inline(__always)
     mutating func timingToChange() -> Unmanaged<TimedState>? {
-        phase == .created ? optionalStateStorage.madeTiming() : nil
+        phase == .created ? optionalStateStorage.ensureTiming() : nil
     }
 
     /// Changes time limits and further attempts that other operations may share. Returns false if the operation has

@@ -123,10 +123,10 @@ extension AnyOperation {
             switch life.phase {
             case .created:
                 if !ifUnadded { return (Neighbours(isWhole: true), [], []) }
-                return (sources(first: limit, isUnadded: true), life.optionalState?.childGroups ?? [], [])
+                return (sources(life, first: limit, isUnadded: true), life.optionalState?.childGroups ?? [], [])
             case .added:
                 if life.optionalState?.endAfterLinking != nil { return (Neighbours(isWhole: true), [], []) }
-                return (sources(first: limit), ifUnadded ? life.optionalState?.childGroups ?? [] : [], [])
+                return (sources(life, first: limit), ifUnadded ? life.optionalState?.childGroups ?? [] : [], [])
             case .evaluating, .executing, .finishing:
                 guard let optionalState = life.optionalState else { break }
                 let awaited = Array(optionalState.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
@@ -147,8 +147,9 @@ extension AnyOperation {
         return neighbours
     }
 
-    /// The caller holds the lock, and the operation has not finished.
-    private final func sources(first limit: Int, isUnadded: Bool = false) -> Neighbours {
+    /// Returns the dependencies of an operation that has not finished. The state proves that the caller holds the lock.
+    private final func sources(_ life: borrowing Lifecycle, first limit: Int, isUnadded: Bool = false) -> Neighbours {
+        assert(life.phase == .created || life.phase == .added, "An operation that has begun waits for no dependency.")
         let sources = edges.first(limit)
         return Neighbours(operations: sources, isWhole: sources.count < limit, isOfUnadded: isUnadded)
     }

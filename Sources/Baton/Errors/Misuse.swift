@@ -208,7 +208,7 @@ extension AnyOperation {
     /// Schedules a check of whether the operation has been added. Call this when a task begins to wait for an operation
     /// in phase `created`.
     final func noteAwaitedBeforeAdding() {
-        guard withLife({ $0.phase == .created && $0.madeOptionalState().noteFirstWaitBeforeAdding() }) else { return }
+        guard withLife({ $0.phase == .created && $0.ensureOptionalState().noteFirstWaitBeforeAdding() }) else { return }
         // The weak reference is made here. If the timer thread made it, it could hold the last strong reference, and
         // would release the operation and the user's objects with it.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }

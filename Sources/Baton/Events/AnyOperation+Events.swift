@@ -45,7 +45,8 @@ extension AnyOperation {
     nonisolated(nonsending) final func waitUntilFinishedIsPublished() async {
         await withUnsafeContinuation { continuation in
             let mustWait = withLife { life in
-                life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(.task(continuation)) } ?? false
+                assert(life.phase == .finished, "without an outcome, nobody may ever publish `finished`")
+                return life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(.task(continuation)) } ?? false
             }
             if !mustWait { continuation.resume() }
         }
@@ -124,7 +125,7 @@ extension AnyOperation {
     @inline(never)
     final func holdEvents(for broadcaster: EventBroadcaster, isQueueObserved: Bool, _ life: inout Lifecycle) {
         if isQueueObserved, life.borrowedOutbox == nil {
-            life.madeOptionalState().beginOutbox()
+            life.ensureOptionalState().beginOutbox()
             dependencyCounter.noteObserved()
         }
         life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: broadcaster) }
@@ -214,7 +215,7 @@ extension AnyOperation {
         let broadcaster = life.isUnderWay ? core?.broadcaster : nil
         let hasStarted =
             life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.optionalState?.isStartOpen != true
-        life.madeOptionalState().beginOutbox(broadcaster: broadcaster, ignoresStart: hasStarted)
+        life.ensureOptionalState().beginOutbox(broadcaster: broadcaster, ignoresStart: hasStarted)
         dependencyCounter.noteObserved()
         return ObservationStart(broadcaster: broadcaster, progress: life.optionalState?.progress)
     }

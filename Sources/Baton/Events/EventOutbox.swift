@@ -99,8 +99,7 @@ struct EventOutbox: ~Copyable {
     mutating func appendProgress(_ fraction: Double, version: UInt64) {
         if version <= progressVersion { return }
         progressVersion = version
-        // The small addend makes up for rounding: 0.29 * 100 is a little less than 29.
-        let percent = Int((fraction * 100 + 1e-9).rounded(.down))
+        let percent = fraction.wholePercent
         if percent == self.percent { return }
         self.percent = percent
         append(.progress(fraction))

@@ -180,7 +180,7 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .granted: "has what it waited for"
         case .started(attempt: 1): "started"
         case .started(let attempt): "started attempt \(attempt)"
-        case .progress(let fraction): "has done \(fraction > 0 ? Int(min(1, fraction) * 100) : 0) %"
+        case .progress(let fraction): "has done \(fraction.wholePercent) %"
         case .produced(let product): "produced \(product)"
         case .retrying(let attempt, let error, let delay):
             "failed at attempt \(attempt), tries again in \(delay): \(error)"

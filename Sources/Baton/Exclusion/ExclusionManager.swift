@@ -271,7 +271,9 @@ enum ExclusionManager {
 
     private static func endHolding(_ operation: AnyOperation) {
         let hasWaited = operation.withLife { $0.optionalState?.preconditions.endHolding() ?? false }
-        if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
+        guard hasWaited else { return }
+        let former = waitingHolders.wrappingSubtract(1, ordering: .relaxed).oldValue
+        assert(former > 0, "an operation that has waited while it held exclusions is not counted")
     }
 
     /// Counts a body or an evaluation that holds exclusions, at its first wait. Called in the locked step that records

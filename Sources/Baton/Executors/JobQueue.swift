@@ -28,7 +28,10 @@ struct JobQueue<Job> {
     }
 
     /// Notes that a thread woke up. The system may also wake a thread without a reason.
-    mutating func wokeUp() { sleeperCount -= 1 }
+    mutating func wokeUp() {
+        assert(sleeperCount > 0)
+        sleeperCount -= 1
+    }
 
     /// Closes the queue. Threads end when no job is left. The caller must wake all sleeping threads.
     mutating func close() { isClosed = true }

@@ -65,7 +65,9 @@ final class ChildGroup: Sendable {
         case .planned: return true
         case .start(let place):
             // The parent cannot end before this child has ended, so it still has its core.
-            let core = parent.withLife { _ in parent.core! }
+            guard let core = parent.withLife({ _ in parent.core }) else {
+                preconditionFailure("a group that runs is in no queue")
+            }
             start([child], from: place, after: last, on: core)
             if state.withLock({ $0.machine.haveStarted() }) { AnyOperation.finish(groups: endWait()) }
             return true
@@ -210,7 +212,7 @@ extension AnyOperation {
     /// Registers the group as an open wait of this operation. The first open wait releases the operation's permit.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (hasReleasedPermit: Bool, isCancelled: Bool) {
         withLife { life in
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             optionalState.openWaits += 1
             if !optionalState.childGroups.contains(where: { $0 === group }) { optionalState.childGroups.append(group) }
             if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }

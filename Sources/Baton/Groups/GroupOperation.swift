@@ -125,7 +125,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     }
 
     private func give(_ children: [AnyOperation], to group: ChildGroup) {
-        withLife { $0.madeOptionalState().childGroups = [group] }
+        withLife { $0.ensureOptionalState().childGroups = [group] }
         for child in children { _ = group.insert(child) }
     }
 

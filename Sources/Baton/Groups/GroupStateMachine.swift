@@ -97,6 +97,7 @@ struct GroupStateMachine<Child> {
 
     /// Starts the group. The caller performs the answer, and calls ``haveStarted()`` afterwards.
     mutating func start() -> Start {
+        assert(phase == .planned, "a group starts once")
         starters += 1
         phase = isCancelled ? .closing : .running
         return isCancelled ? .cancel(unended) : .run(unended)
@@ -104,6 +105,7 @@ struct GroupStateMachine<Child> {
 
     /// Returns true if the group is over.
     mutating func haveStarted() -> Bool {
+        assert(starters > 0, "nobody starts children")
         starters -= 1
         return endsNow()
     }
@@ -127,6 +129,7 @@ struct GroupStateMachine<Child> {
     ///   - failure: The failure of the child, or nil for a success.
     ///   - isCutOff: True if the child was cancelled because the parent was, or because the policy had decided.
     mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
+        assert(children[place] != nil, "a child of a group ends once")
         children[place] = nil
         unfinished -= 1
         switch failure?.error.outcome {
@@ -160,10 +163,8 @@ struct GroupStateMachine<Child> {
         case .running:
             phase = .closing
             return unended
-        // The step that closed the group has cancelled its children; cancelling those of an ordered group again has no
-        // effect.
-        case .closing: return cancelsRest ? [] : unended
-        case .over: return []
+        // The step that closed the group has cancelled its children.
+        case .closing, .over: return []
         }
     }
 
@@ -190,6 +191,7 @@ struct GroupStateMachine<Child> {
     /// The outcome of a group that is over: the failure of the parent itself, then those of the children in the order
     /// in which they were given, or nil for a success.
     var outcome: [OperationFailure]? {
+        assert(phase == .over, "a group has an outcome when all of its children have ended")
         let childFailures = failures.sorted { $0.place < $1.place }.map(\.failure)
         if let ownFailure { return [ownFailure] + childFailures }
         let hasFailed =

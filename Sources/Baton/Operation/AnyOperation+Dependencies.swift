@@ -104,7 +104,7 @@ extension AnyOperation {
             if life.phase != .created { return .tooLate }
             if edges.isEmpty { return .done }
             chain = life.optionalState?.chainStart
-            return remove(operation, life.madeOptionalState(), inputCount: life.inputCount) ? .done : .isInput
+            return remove(operation, life.ensureOptionalState(), inputCount: life.inputCount) ? .done : .isInput
         }
         chain?.dependencyWasRemoved()
         GraphChanges.note()
@@ -166,7 +166,7 @@ extension AnyOperation {
 extension Lifecycle {
     /// Separate from the code that makes the edge, because few edges have a policy.
     @inline(never)
-    fileprivate mutating func add(_ policy: EdgePolicy) { madeOptionalState().policies.append(policy) }
+    fileprivate mutating func add(_ policy: EdgePolicy) { ensureOptionalState().policies.append(policy) }
 }
 
 /// Counts the changes of dependencies and of children of groups in the process, so that a reader can cache what it has

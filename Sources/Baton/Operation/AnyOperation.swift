@@ -35,7 +35,7 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var goesFirst = false
     /// True for a child that a running body waits for. Written in the claim, constant afterwards.
     @exclusivity(unchecked) final var isChild = false
-    @exclusivity(unchecked) final var hasFailed = false
+    @exclusivity(unchecked) @usableFromInline final var hasFailed = false
     /// True if the body does not run when one of the inputs has no output.
     final let requiresInputOutputs: Bool
     /// True if releasing `outcome` may release something else. Guarded as `outcome` is.
@@ -86,7 +86,7 @@ public class AnyOperation: @unchecked Sendable {
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.madeOptionalState().name = name } }
+        if let name { withLife { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation with one input or none, without an array for it.
@@ -97,7 +97,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = if let input { DependencyList(input) } else { DependencyList() }
         self.body = .wrapped(consume body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.madeOptionalState().name = name } }
+        if let name { withLife { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation with neither inputs nor an output.
@@ -108,7 +108,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = DependencyList()
         self.body = .plain(consume body)
         fallbackName = .none
-        if let name { withLife { $0.madeOptionalState().name = name } }
+        if let name { withLife { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation that waits for `sources` and has no body.
@@ -175,6 +175,7 @@ extension AnyOperation {
     /// Drops the body and the edges of an operation that has run, so that it no longer keeps its sources alive.
     @inline(__always)
     final func dropBodyAndEdges() {
+        assert(dependencyCounter.isZero, "a worker runs an operation only when nothing is left to wait for")
         body = nil
         edges.drop()
         TSanAnnotations.willResume(self)
@@ -233,7 +234,7 @@ extension AnyOperation {
     /// Setting the name after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
         get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
-        set { change("name") { $0.madeOptionalState().name = newValue } }
+        set { change("name") { $0.ensureOptionalState().name = newValue } }
     }
 
     /// Sets ``name`` in an expression.
@@ -248,7 +249,7 @@ extension AnyOperation {
     /// - Returns: This operation.
     @discardableResult
     public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        change("name", CallSite(file: file, line: line)) { $0.madeOptionalState().name = name }
+        change("name", CallSite(file: file, line: line)) { $0.ensureOptionalState().name = name }
         return self
     }
 
@@ -314,8 +315,8 @@ extension AnyOperation {
         // The former executor is the user's, so it is released after unlocking.
         var former: (any TaskExecutor)?
         change("executor", callSite) { life in
-            former = life.madeOptionalState().executor
-            life.madeOptionalState().executor = executor
+            former = life.ensureOptionalState().executor
+            life.ensureOptionalState().executor = executor
         }
         withExtendedLifetime(former) {}
     }

@@ -185,13 +185,16 @@ extension AsyncOperation {
     /// The outcome. Read it only after the phase was seen finished.
     @inlinable
     final var finishedResult: Result<Output, OperationError> {
+        assert(hasFinished, "the outcome of an operation is read only when the operation has finished")
         if let failure { return .failure(failure) }
         return .success(storedOutput)
     }
 
-    /// The output. Read it only after the phase was seen finished, and if the operation has not failed.
+    /// The output of an operation that has not failed. Read it only after the phase was seen finished, or on the worker
+    /// between two runs of the body.
     @inlinable
     final var storedOutput: Output {
+        assert(!hasFailed, "a failed operation stores an error and no output")
         // The two types are nearly always the same, and a bit cast is several times as fast as a dynamic cast.
         func opened<Stored>(_ value: Stored) -> Output {
             Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output

@@ -27,9 +27,12 @@ struct FallbackName: Sendable, Hashable {
     @inlinable
     static var none: FallbackName { FallbackName(bits: 0) }
 
+    /// Identifies an operation by a type. A pointer that does not fit into its bits is left out, because it would look
+    /// like a place.
     @inlinable
     init(_ type: Any.Type?) {
-        self.init(bits: type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0)
+        let pointer = type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0
+        self.init(bits: pointer >> Self.pointerBits == 0 ? pointer : 0)
     }
 
     /// Identifies an operation by a place. A line that does not fit into its bits is left out.

@@ -56,6 +56,7 @@ extension OperationReference {
 
     private static let lastID = Atomic<UInt64>(0)
 
+    /// Returns a new id. It is never 0, which stands for an id that was not assigned yet.
     static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
@@ -67,7 +68,7 @@ extension AnyOperation {
 
     /// Returns the reference. The caller holds the operation's lock.
     final func reference(_ life: inout Lifecycle) -> OperationReference {
-        let optionalState = life.madeOptionalState()
+        let optionalState = life.ensureOptionalState()
         if optionalState.id == 0 { optionalState.id = OperationReference.nextID() }
         return OperationReference(id: optionalState.id, name: optionalState.name, fallbackName: fallbackName)
     }

@@ -53,7 +53,7 @@ extension AnyOperation {
     /// Makes the state without the children of a group.
     private final func makeProgressState() -> (ProgressState, isNew: Bool) {
         let (state, isNew) = withLife { life -> (ProgressState, Bool) in
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             if let state = optionalState.progress { return (state, false) }
             let state = ProgressState(ending: progressEnding(life))
             optionalState.progress = state

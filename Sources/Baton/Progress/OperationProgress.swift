@@ -24,10 +24,18 @@ public struct OperationProgress: Sendable, Hashable {
 extension OperationProgress: CustomStringConvertible {
     /// "3 of 10 (30 %)"; "3 (0 %)" without a total; "0 %" if no unit is completed. Per cents are rounded down.
     public var description: String {
-        // The small addend makes up for rounding: 29 / 100 is a little less than 0.29 as a `Double`.
-        let percent = "\(Int((fractionCompleted * 100 + 1e-9).rounded(.down))) %"
+        let percent = "\(fractionCompleted.wholePercent) %"
         if let totalUnitCount { return "\(completedUnitCount) of \(totalUnitCount) (\(percent))" }
         return completedUnitCount == 0 ? percent : "\(completedUnitCount) (\(percent))"
+    }
+}
+
+extension Double {
+    /// The fraction as a number of per cents from 0 to 100, rounded down. Zero if this is not a number.
+    var wholePercent: Int {
+        if !(self > 0) { return 0 }
+        // The small addend makes up for rounding: 0.29 * 100 is a little less than 29.
+        return Int((min(self, 1) * 100 + 1e-9).rounded(.down))
     }
 }
 

@@ -13,13 +13,13 @@ final class ProgressState: Sendable {
 
     private struct Content {
         var machine: Machine
-        /// The parents by their numbers. Parents that live are kept after the end: each counts this child once in each
+        /// The parents by their ids. Parents that live are kept after the end: each counts this child once in each
         /// of its runs.
         var parents: [UInt64: Parent] = [:]
         /// The number of parents at which parents that are released or have ended are removed.
         var sweepCount = Self.leastSweepCount
         /// True once every parent that was known at the end has been informed of it.
-        var hasPassedEnd = false
+        var hasInformedParentsOfEnd = false
         /// The operation, if somebody observes it.
         var watch: Watch?
 
@@ -44,10 +44,10 @@ final class ProgressState: Sendable {
         weak let operation: AnyOperation?
     }
 
-    private static let lastNumber = Atomic<UInt64>(0)
+    private static let lastID = Atomic<UInt64>(0)
 
     /// Identifies this object for its parents. Unlike an address, it is never used again.
-    private let number = ProgressState.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    private let id = ProgressState.lastID.wrappingAdd(1, ordering: .relaxed).newValue
     private let content: Locked<Content>
 
     init(ending: Machine.Ending? = nil) { content = Locked(Content(machine: Machine(ending: ending))) }
@@ -65,24 +65,24 @@ final class ProgressState: Sendable {
     // MARK: Events
 
     func report(_ event: (inout Machine) -> Machine.Actions) {
-        if tell(event) { passUpwards() }
+        if apply(event) { informAncestors() }
     }
 
     /// Ends the progress. When the call returns, the parents have been informed, even if another thread ended it and
     /// has not informed them yet.
     func end(_ ending: Machine.Ending) {
-        if content.withLock({ $0.hasPassedEnd }) { return }
-        _ = tell { $0.end(ending) }
-        passUpwards()
+        if content.withLock({ $0.hasInformedParentsOfEnd }) { return }
+        _ = apply { $0.end(ending) }
+        informAncestors()
         // An operation that becomes a parent from here on asks for the standing itself.
-        content.withLock { $0.hasPassedEnd = true }
+        content.withLock { $0.hasInformedParentsOfEnd = true }
     }
 
     /// Ends the progress of an operation that was released. If it has no outcome, this is the end for its iterators.
     func release() { report { $0.release() } }
 
     /// Returns true if the parents have to be informed.
-    private func tell(_ event: (inout Machine) -> Machine.Actions) -> Bool {
+    private func apply(_ event: (inout Machine) -> Machine.Actions) -> Bool {
         let (actions, standing, watch) = content.withLock { content in
             (event(&content.machine), content.machine.standing, content.watch)
         }
@@ -100,13 +100,13 @@ final class ProgressState: Sendable {
 
     /// Informs the ancestors, in a loop and with one lock at a time. If two threads do so, the newer standing wins in
     /// any order.
-    private func passUpwards() {
+    private func informAncestors() {
         var changed = FIFOQueue<ProgressState>()
         var isListed: Set<ObjectIdentifier> = []
         var next: ProgressState? = self
         while let child = next {
             let (standing, parents) = child.content.withLock { ($0.machine.standing, $0.livingParents) }
-            for parent in parents where parent.tell({ $0.childMoved(child.number, to: standing) }) {
+            for parent in parents where parent.apply({ $0.childChanged(child.id, to: standing) }) {
                 // Lists a grandparent once, although several of its children may have changed.
                 if isListed.insert(ObjectIdentifier(parent)).inserted { changed.append(parent) }
             }
@@ -126,7 +126,7 @@ final class ProgressState: Sendable {
             case done, before, perhapsCycle
         }
         let (link, isSwept) = child.content.withLock { content -> (Link, Bool) in
-            let former = content.parents.updateValue(Parent(state: self, run: run), forKey: number)
+            let former = content.parents.updateValue(Parent(state: self, run: run), forKey: id)
             if let former { return (former.run == run ? .before : .done, false) }
             // A child that has ended passes no changes on, so it closes no cycle.
             let mayClose = content.machine.mayHaveChildren && !content.machine.isOver
@@ -134,14 +134,14 @@ final class ProgressState: Sendable {
         }
         if case .before = link { return }
         if case .perhapsCycle = link, isBelow(child) {
-            child.content.withLock { _ = $0.parents.removeValue(forKey: number) }
+            child.content.withLock { _ = $0.parents.removeValue(forKey: id) }
             return
         }
         if isSwept { child.sweepParents() }
-        report { $0.addChild(child.number, weight: weight) }
+        report { $0.addChild(child.id, weight: weight) }
         // A change that the child passed on before it was added has been ignored, so its standing is read now.
         let standing = child.content.withLock { $0.machine.standing }
-        report { $0.childMoved(child.number, to: standing) }
+        report { $0.childChanged(child.id, to: standing) }
     }
 
     /// Removes the links to parents that were released or have ended. Called when the number of links has doubled, so
@@ -150,7 +150,7 @@ final class ProgressState: Sendable {
         let links = content.withLock { $0.parents }
         let ended = links.filter { $0.value.state?.isOver ?? true }
         content.withLock { content in
-            for number in ended.keys { content.parents[number] = nil }
+            for id in ended.keys { content.parents[id] = nil }
             content.sweepCount = max(Content.leastSweepCount, 2 * content.parents.count)
         }
     }

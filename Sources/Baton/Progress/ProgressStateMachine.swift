@@ -128,7 +128,7 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    mutating func childMoved(_ child: UInt64, to standing: Standing) -> Actions {
+    mutating func childChanged(_ child: UInt64, to standing: Standing) -> Actions {
         change { $0.count(child, standing) }
     }
 
@@ -159,10 +159,10 @@ struct ProgressStateMachine<Waiter> {
         // A report after the end comes too late.
         if isOver { return Actions() }
         body(&self)
-        return settle()
+        return updateValue()
     }
 
-    private mutating func settle() -> Actions {
+    private mutating func updateValue() -> Actions {
         let now = computed()
         if now == value { return Actions() }
         value = now
@@ -199,6 +199,7 @@ struct ProgressStateMachine<Waiter> {
 extension Int {
     /// Adds two integers that are not negative, and returns `Int.max` on overflow.
     fileprivate func addingUpToMaximum(_ other: Int) -> Int {
+        assert(self >= 0 && other >= 0, "counts of units are not negative")
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum
     }

@@ -79,7 +79,7 @@ extension QueueCore {
             switch life.phase {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
-                    life.madeOptionalState().cancellationReason = reason
+                    life.ensureOptionalState().cancellationReason = reason
                     life.noteCancel(reason)
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))

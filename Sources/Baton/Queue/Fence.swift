@@ -71,6 +71,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
         let isCancelled = side == .before && !user.isFence && !user.hasJoined
         let unneeded = core.state.withLock { state in
             users -= 1
+            assert(users >= 0)
             // Later operations wait for the fence behind the previous barrier again.
             let behind = isCancelled ? state.barriers.removeCancelledBarrier(waitingFor: self)?.behind : nil
             return [self, behind].compactMap(\.self).filter { $0.users == 0 && !$0.isCurrent }

@@ -163,7 +163,7 @@ extension QueueCore {
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
-                    if let values = batch.taskLocals { life.madeOptionalState().taskLocals = values }
+                    if let values = batch.taskLocals { life.ensureOptionalState().taskLocals = values }
                     if isAwaited { operation.dependencyCounter.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
                         operation.holdEvents(for: broadcaster, isQueueObserved: batch.isObserved, &life)
@@ -340,6 +340,6 @@ extension AnyOperation {
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
         isChild = true
-        if let holder = origin.exclusionHolder { life.madeOptionalState().exclusionHolder = holder }
+        if let holder = origin.exclusionHolder { life.ensureOptionalState().exclusionHolder = holder }
     }
 }

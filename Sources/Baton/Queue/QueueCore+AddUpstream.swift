@@ -150,7 +150,7 @@ extension AnyOperation {
         _ scope: UpstreamScope, _ addUnique: (AnyOperation) -> Void
     ) -> ArraySlice<AnyOperation> {
         let sources: ArraySlice<AnyOperation>? = withLife { life in
-            if life.phase == .created { life.isPulledIn = true }
+            if life.phase == .created { life.wasAddedAsUpstream = true }
             return life.isUndecided ? nil : unseenSources(scope, life)
         }
         if let sources { return sources }
@@ -174,7 +174,7 @@ extension AnyOperation {
 
     /// Notes that somebody adds this operation for its own sake, although a search for what others need has found it.
     fileprivate final func noteExplicitAdd() {
-        withLife { if $0.phase == .created { $0.isPulledIn = false } }
+        withLife { if $0.phase == .created { $0.wasAddedAsUpstream = false } }
     }
 
     /// A dependent on the same queue that takes the output of this operation. Nil if all such dependents have finished.

@@ -95,7 +95,3 @@ extension QueueCore {
         }
     }
 }
-
-extension AnyOperation {
-    final var hasFinished: Bool { withLife { $0.phase == .finished } }
-}

@@ -12,9 +12,7 @@ enum RateManager {
         let now = now(of: core)
         let (result, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
         perform(changes)
-        for conflict in conflicts {
-            operation._withUnsafeGuaranteedRef { $0.report(Misuse(conflict, operation: $0.reference)) }
-        }
+        operation._withUnsafeGuaranteedRef { report(conflicts, of: $0) }
         return result
     }
 
@@ -33,12 +31,17 @@ enum RateManager {
         let now = now(of: core)
         // Retained, because the operation may have its turn, run and be released before this method returns.
         let retained = operation.takeUnretainedValue()
-        let changes = table.withLock {
+        let (conflicts, changes) = table.withLock {
             $0.wait(operation, rates, in: .passUnretained(core), on: clock, at: now)
         }
         perform(changes)
         // The operation may have ended before the table knew it. A later end finds it in the table.
         if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { remove(retained) }
+        report(conflicts, of: retained)
+    }
+
+    private static func report(_ conflicts: [Misuse.Kind], of operation: AnyOperation) {
+        for conflict in conflicts { operation.report(Misuse(conflict, operation: operation.reference)) }
     }
 
     /// Passes the turns of an operation whose queue was suspended to those behind it. The operation asks again when a

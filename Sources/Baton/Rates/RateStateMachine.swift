@@ -36,7 +36,9 @@ struct RateStateMachine<Waiter> {
     private var nextStart: Duration
     /// The theoretical time of the next start if every operation with a turn had started when it got the turn. Never
     /// earlier than `nextStart`.
-    private var nextTurn: Duration
+    private var nextTurn: Duration {
+        didSet { assert(nextTurn >= nextStart, "the next turn is earlier than the next start") }
+    }
     /// The waiting operations in the order of their arrival numbers, which those that come back keep.
     private var waiters = TimerHeap<UInt64, Waiter>()
 

@@ -142,16 +142,15 @@ struct RateTable {
     // MARK: Waiting
 
     /// Makes the operation wait for its rates, in its old places if it has any. The operation keeps turns that it can
-    /// still use.
+    /// still use. The conflicts are those of rates that ``start(_:_:on:at:)`` has not looked at, because a rate before
+    /// them has refused the start.
     mutating func wait(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: Unmanaged<QueueCore>,
-        on clock: ObjectIdentifier,
-        at now: Duration
-    ) -> [TimerChange] {
+        on clock: ObjectIdentifier, at now: Duration
+    ) -> (conflicts: [Misuse.Kind], changes: [TimerChange]) {
         let waiter = waiters[operation.id]
         if waiter == nil { lastArrival += 1 }
         let arrival = waiter?.arrival ?? lastArrival
-        // ``start(_:_:on:at:)`` has reported the conflicts.
         var conflicts: [Misuse.Kind] = []
         var places = rates.map { rate -> Waiter.Place in
             let key = Key(clock: clock, name: rate.key)
@@ -169,7 +168,7 @@ struct RateTable {
             places[0].ticket = entry.machine.wait(operation, arrival: arrival)
         }
         waiters[operation.id] = Waiter(arrival: arrival, core: core, places: places)
-        return places.compactMap { adjustTimer(of: $0.key) }
+        return (conflicts, places.compactMap { adjustTimer(of: $0.key) })
     }
 
     /// Gives the turns that are due when a timer fires. Returns the operations that have the turns of all of their

@@ -34,6 +34,7 @@ struct Admission<Waiter> {
     }
 
     mutating func wait(_ id: UInt64, _ waiter: Waiter) {
+        assert(waiting[id] == nil)
         waiting[id] = (waiter, before: last, after: nil)
         if let last { waiting[last]?.after = id } else { first = id }
         last = id
@@ -49,7 +50,10 @@ struct Admission<Waiter> {
     }
 
     /// Notes that the operation of an admitted submission has been added.
-    mutating func hasEntered() { admitted -= 1 }
+    mutating func hasEntered() {
+        assert(admitted > 0)
+        admitted -= 1
+    }
 
     /// Removes a submission. Returns nil if it does not wait any more.
     mutating func remove(_ id: UInt64) -> Waiter? {
@@ -69,7 +73,8 @@ struct Admission<Waiter> {
 }
 
 extension QueueCore.State {
-    /// The number of operations that were added and have not begun.
+    /// The number of operations that were added and have not begun. A worker that holds a permit between two operations
+    /// counts as an operation that has begun, so the difference may be negative.
     mutating func waitingCount() -> Int { max(0, count() - scheduler.begun) }
 
     mutating func admit() -> Submission? { admission.next(waitingCount()) }

@@ -61,7 +61,10 @@ struct IntrusiveList: FIFOQueueProtocol {
         }
         let next = Self.following(operation)
         let previous = operation._withUnsafeGuaranteedRef { Unmanaged<AnyOperation>.fromOpaque($0.backLink!) }
-        previous._withUnsafeGuaranteedRef { $0.link = next?.toOpaque() }
+        previous._withUnsafeGuaranteedRef { previous in
+            assert(previous.link == operation.toOpaque())
+            previous.link = next?.toOpaque()
+        }
         if let next { next._withUnsafeGuaranteedRef { $0.backLink = previous.toOpaque() } } else { tail = previous }
     }
 

@@ -142,6 +142,7 @@ final class LocalQueue: Sendable {
 
     @inline(__always)
     func append(_ operation: Unmanaged<AnyOperation>) {
+        assert(position == nil && count < Self.size)
         waiting[count] = operation
         // The worker runs the operation soon, and another core has touched it last.
         baton_prefetch(operation.toOpaque())
@@ -150,6 +151,7 @@ final class LocalQueue: Sendable {
 
     /// Opens the local queue. The worker runs an operation that is not in it, and then those that are in it.
     func open() {
+        assert(position == nil)
         isInUse = true
         begun = 1
         if isTimed { opened = baton_continuous_time() }
@@ -158,10 +160,14 @@ final class LocalQueue: Sendable {
 
     /// Opens the local queue again, after the operations that had left were removed from the registry.
     func reopen(at position: Position) {
+        assert(self.position == nil)
         word.store(Position(removedCount: 0, next: position.next).word, ordering: .releasing)
     }
 
-    func clear() { count = 0 }
+    func clear() {
+        assert(position == nil)
+        count = 0
+    }
 
     // MARK: Called by any thread, under the queue's lock
 
@@ -203,6 +209,7 @@ struct LocalQueues {
     var last: LocalQueue? { entries.last?.localQueue }
 
     mutating func append(_ localQueue: LocalQueue, of level: OperationPriority) {
+        assert(entries.isEmpty || self.level == level)
         self.level = level
         entries.append(Entry(localQueue: localQueue))
     }

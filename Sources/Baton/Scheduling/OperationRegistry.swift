@@ -52,6 +52,7 @@ struct OperationRegistry {
 
     @inline(__always)
     mutating func remove(at place: UInt32) {
+        assert(place < used && places[Int(place)] & 1 == 0)
         removedCount += 1
         let place = UInt(place)
         places[Int(place)] = firstFree << 1 | 1

@@ -62,7 +62,8 @@ struct Scheduler {
     var width: Int
     var isSuspended: Bool
     private(set) var running = 0
-    /// The number of bodies that have released their permits.
+    /// The number of bodies that have released their permits. It is negative for a moment if another thread ends a wait
+    /// before the thread that has begun the wait releases the permit.
     private(set) var parked = 0
     private(set) var isStarting = false
     /// The number of times that an operation was taken up. An operation with which a worker continues inline is not
@@ -312,6 +313,7 @@ struct Scheduler {
     /// been taken up before is ready.
     @inline(__always)
     mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+        assert(allowsLocalQueues(at: level))
         if !ready.filled.contains(level) { return nil }
         dequeuedCount &+= 1
         guard let (operation, isReleased) = ready.popFirst(at: level) else { return nil }
@@ -433,14 +435,20 @@ struct Scheduler {
     ///
     /// - Returns: True if the worker ends, because a new worker waits for its thread. Its permit has been returned.
     mutating func endSlice() -> Bool {
+        // The worker and the one that is starting hold a permit each.
+        assert(!isStarting || running > 1)
         if isStarting { running -= 1 }
         return isStarting
     }
 
-    mutating func returnPermit() { running -= 1 }
+    mutating func returnPermit() {
+        assert(running > 0)
+        running -= 1
+    }
 
     /// Releases the permit of a body that begins to wait, or one that was booked for a body that did not take it.
     mutating func releasePermit() {
+        assert(running > 0)
         running -= 1
         parked += 1
     }

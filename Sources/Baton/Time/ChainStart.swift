@@ -155,7 +155,7 @@ extension AnyOperation {
     fileprivate final func chainStart() -> (ChainStart, sources: [AnyOperation]) {
         let found = withLife { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
             if life.hasBegun || life.phase == .finished { return nil }
-            let optionalState = life.madeOptionalState()
+            let optionalState = life.ensureOptionalState()
             let former = optionalState.chainStart
             let reuse = former?.reuse ?? .none
             if case .all = reuse, let former { return (former, nil, []) }

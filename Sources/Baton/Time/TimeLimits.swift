@@ -146,5 +146,4 @@ extension TimedState {
         guard let rareTiming, rareTiming.waitingTicket != nil || rareTiming.pauseTicket != nil else { return nil }
         return OperationTimers(waiting: rareTiming.waitingTicket.take(), pause: rareTiming.pauseTicket.take())
     }
-
 }

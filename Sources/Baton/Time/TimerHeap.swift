@@ -73,6 +73,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
 
     private mutating func remove(at place: Int) -> Entry {
         let slot = heap[place].slot
+        assert(slots[slot].place == place, "an entry does not know its place in the heap")
         let entry = slots[slot].entry.take()!
         slots.remove(slot)
         let last = heap.removeLast()

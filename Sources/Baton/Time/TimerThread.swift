@@ -133,11 +133,3 @@ private final class TimerSleep: Sendable {
         continuation.resume(returning: isOver)
     }
 }
-
-extension Duration {
-    /// The duration in nanoseconds, rounded up, and clamped to the 292 years that an `Int64` can represent.
-    var wholeNanoseconds: Int64 {
-        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        return Int64(clamping: whole + (rest > 0 ? 1 : 0))
-    }
-}

@@ -27,12 +27,12 @@ extension AnyOperation {
     }
 
     private final func endWithoutNeeds(with error: OperationError) {
-        dropNeeds()
+        dropRequirements()
         _ = endBeforeRun(with: error)
     }
 
     /// Drops what the operation needs, because it will not run. It waits only for the `original`, if there is one.
-    private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
+    private final func dropRequirements(waitingFor original: AnyOperation? = nil) {
         // The former body, edges and preconditions are released after unlocking.
         let needs = withLife { life in
             let needs = (
@@ -59,11 +59,11 @@ extension AnyOperation {
         // This count is in addition to that of the edge: the operation never becomes ready, and ends when the original
         // tells it.
         dependencyCounter.expectOneMore()
-        guard let place = original.takeJoiner(self) else {
+        guard let place = original.addJoiner(self) else {
             _ = dependencyCounter.countDown()
             return false
         }
-        dropNeeds(waitingFor: original)
+        dropRequirements(waitingFor: original)
         withLife { _ in uniqueness.joined = Joined(original: original, place: place) }
         return true
     }
@@ -85,7 +85,7 @@ extension AnyOperation {
             for operation in former { operation.cancel(reason: reason) { _ in true } }
         }
         // Only operations that an add has pulled in are cancelled, and not those that a caller has added explicitly.
-        for need in needs where need.withLife({ $0.isPulledIn }) { need.cancelIfUnneeded(reason: reason) }
+        for need in needs where need.withLife({ $0.wasAddedAsUpstream }) { need.cancelIfUnneeded(reason: reason) }
     }
 
     /// The cycle that arises if a replaced operation waits for this one, perhaps through operations that are about to

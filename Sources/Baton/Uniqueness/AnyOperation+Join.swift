@@ -6,7 +6,7 @@
 extension AnyOperation {
     /// Adds an operation that joins this one, and returns its place. Returns nil if this operation has finished and
     /// cannot be joined.
-    final func takeJoiner(_ joiner: AnyOperation) -> Int? {
+    final func addJoiner(_ joiner: AnyOperation) -> Int? {
         withLife { life in life.phase == .finished ? nil : life.optionalState?.uniqueness?.add(joiner) }
     }
 

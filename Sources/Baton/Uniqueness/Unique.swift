@@ -87,8 +87,8 @@ extension AnyOperation {
         // The former key is the user's value, so it is released after unlocking.
         var former: Uniqueness?
         change("uniqueness", callSite) { life in
-            former = life.madeOptionalState().uniqueness
-            life.madeOptionalState().uniqueness = uniqueness
+            former = life.ensureOptionalState().uniqueness
+            life.ensureOptionalState().uniqueness = uniqueness
         }
         withExtendedLifetime(former) {}
     }
@@ -123,7 +123,7 @@ final class Uniqueness {
     private var joiners: [Int: AnyOperation] = [:]
     private var lastPlace = 0
     /// The reason for which the owner was cancelled while others were interested.
-    private var reasonOfOwner: CancellationReason?
+    private var ownerCancelReason: CancellationReason?
 
     init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope? = nil) {
         self.identity = identity
@@ -132,13 +132,13 @@ final class Uniqueness {
     }
 
     /// True if nobody is interested in the outcome any more.
-    var isUnwanted: Bool { reasonOfOwner != nil && joiners.isEmpty }
+    var isUnwanted: Bool { ownerCancelReason != nil && joiners.isEmpty }
 
     /// Records that the owner is not interested any more. Returns true if nobody else is, so that the operation is to
     /// be cancelled.
     func ownerWithdraws(_ reason: CancellationReason) -> Bool {
         if joiners.isEmpty { return true }
-        if reasonOfOwner == nil { reasonOfOwner = reason }
+        if ownerCancelReason == nil { ownerCancelReason = reason }
         return false
     }
 
@@ -153,12 +153,13 @@ final class Uniqueness {
     /// interested in it any more.
     func remove(joinerAt place: Int) -> CancellationReason? {
         joiners[place] = nil
-        return joiners.isEmpty ? reasonOfOwner : nil
+        return joiners.isEmpty ? ownerCancelReason : nil
     }
 
     /// Frees the identity and tells the operations that have joined. The operation has finished and dropped this
     /// object, so no other thread can reach it.
     func operationEnded(_ operation: AnyOperation) {
+        assert(operation.hasFinished, "an operation gives up its identity when it has finished")
         if let place { Deduplication.leave(operation, at: place) }
         for (_, joiner) in joiners.sorted(by: { $0.key < $1.key }) { joiner.originalEnded(operation) }
     }

@@ -11,7 +11,7 @@ import Testing
         if phase == .added { return life }
         if let worker { _ = life.begin(on: worker) }
         if phase == .finishing {
-            life.madeOptionalState().handlers.addBeforeFinish { _ in }
+            life.ensureOptionalState().handlers.addBeforeFinish { _ in }
             let isHeldBack = life.beginFinishing()
             #expect(isHeldBack)
         }
@@ -136,7 +136,7 @@ import Testing
         #expect(cancelled.finish().isCancelled == true)
 
         var waiting = life(in: .executing, on: worker)
-        waiting.madeOptionalState().openWaits = 1
+        waiting.ensureOptionalState().openWaits = 1
         let late = waiting.finish()
         #expect(late.hasOptionalState && late.hasOpenWaits)
     }

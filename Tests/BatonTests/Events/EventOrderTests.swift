@@ -100,7 +100,7 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let worker = Worker()
-        life.madeOptionalState().beginOutbox(broadcaster: EventBroadcaster())
+        life.ensureOptionalState().beginOutbox(broadcaster: EventBroadcaster())
         #expect(life.begin(on: worker).inShort == "with details")
         _ = life.cancel()
         life.noteCancel(.requested)
@@ -259,6 +259,12 @@ import Testing
 
     @Test(arguments: [(Double.nan, 0), (-1, 0), (0.129, 12), (1, 100), (.infinity, 100)])
     func everyFractionCanBePrinted(fraction: Double, percent: Int) {
+        #expect("\(OperationEvent.Kind.progress(fraction))" == "has done \(percent) %")
+    }
+
+    @Test("Every whole per cent is printed as itself", arguments: 0...100)
+    func wholePerCents(percent: Int) {
+        let fraction = Double(percent) / 100
         #expect("\(OperationEvent.Kind.progress(fraction))" == "has done \(percent) %")
     }
 }

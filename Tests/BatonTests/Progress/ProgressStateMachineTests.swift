@@ -30,7 +30,7 @@ import Testing
         case .advance(let count): machine.advance(by: count)
         case .child(let number, let weight): machine.addChild(number, weight: weight)
         case .moved(let number, let version, let fraction, let ending):
-            machine.childMoved(number, to: standing(version, fraction, ending))
+            machine.childChanged(number, to: standing(version, fraction, ending))
         case .end(let ending): machine.end(ending)
         case .release: machine.release()
         }
@@ -160,7 +160,7 @@ import Testing
         var machine = Machine()
         for number in 1...1000 as ClosedRange<UInt64> {
             _ = machine.addChild(number, weight: .max)
-            _ = machine.childMoved(number, to: Self.standing(1, 1))
+            _ = machine.childChanged(number, to: Self.standing(1, 1))
         }
         #expect(machine.value.fractionCompleted == 1)
     }
@@ -170,11 +170,11 @@ import Testing
         for number in 1...100 as ClosedRange<UInt64> { _ = machine.addChild(number, weight: 1) }
         for version in 1...10 as ClosedRange<UInt64> {
             for number in 1...100 as ClosedRange<UInt64> {
-                _ = machine.childMoved(number, to: Self.standing(version, Double(version) / 10.1))
+                _ = machine.childChanged(number, to: Self.standing(version, Double(version) / 10.1))
             }
         }
         for number in (1...100 as ClosedRange<UInt64>).reversed() {
-            _ = machine.childMoved(number, to: Self.standing(11, 0))
+            _ = machine.childChanged(number, to: Self.standing(11, 0))
         }
         #expect(machine.value.fractionCompleted == 0)
     }

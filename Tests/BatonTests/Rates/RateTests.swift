@@ -515,6 +515,19 @@ import Testing
         #expect(stage.misuses.count == count)
     }
 
+    @Test("Different numbers are also reported for a rate behind one that refuses the start")
+    func conflictsBehindRefusal() {
+        stage.run(call("1", .rate("first", 1, per: .seconds(1))), call("2", .rate("second", 1, per: .seconds(1))))
+        let third = call("3", .rate("first", 1, per: .seconds(1)))
+        third.addCondition(.rate("second", 1, per: .seconds(4)))
+        stage.run(third)
+        #expect(stage.ran == ["1 0.0", "2 0.0"])
+        #expect(stage.misuseKinds == [.conflictingRates(name: "‘second’")])
+        stage.walk(to: .seconds(20))
+        #expect(third.ending == "success")
+        #expect(stage.misuses.count == 1)
+    }
+
     @Test("A clock that goes back delays a start by no more than a burst")
     func clocksGoBack() {
         let clock = JumpingClock()

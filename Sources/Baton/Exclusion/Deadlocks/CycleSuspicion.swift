@@ -44,14 +44,14 @@ enum CycleSuspicion {
         mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> CycleSuspicion
         {
             var next = 0
-            while next < found.count, !extent.isCut {
+            while next < found.count, !extent.isTruncated {
                 for neighbour in neighbours(found[next], &extent) {
                     if ends.contains(ObjectIdentifier(neighbour)) { return .cycle }
                     if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append(neighbour) }
                 }
                 next += 1
             }
-            return extent.isCut ? .unknown : .none
+            return extent.isTruncated ? .unknown : .none
         }
     }
 }

@@ -15,7 +15,9 @@ struct DeadlockedCycle {
     /// the same time, both choose the same victim.
     init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
         guard let last = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
-        let first = cycle.firstIndex { $0 === last.operation }!
+        guard let first = cycle.firstIndex(where: { $0 === last.operation }) else {
+            preconditionFailure("an operation that waits for exclusions on a cycle is not on the cycle")
+        }
         members = Array(cycle[first...] + cycle[..<first])
         self.last = last
     }

@@ -59,6 +59,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
+        assert(table.candidates.isEmpty, "Every event decides about its own candidates.")
         let key = ObjectIdentifier(owner)
         let ancestors = ancestors.map { ObjectIdentifier($0) }
         guard let id = table.enter(key, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt) else {
@@ -79,6 +80,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     /// Gives back what the owner holds, or withdraws its claim.
     mutating func release(_ owner: Owner) -> Released {
+        assert(table.candidates.isEmpty, "Every event decides about its own candidates.")
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
         let wasHeld = table.claims[id].state == .holding
         table.leave(id)
@@ -91,6 +93,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     /// those in the queues, and delays no claim in them. Returns the owners that are granted something because of this,
     /// in the order of arrival.
     mutating func leaveQueues(_ owner: Owner) -> [Owner] {
+        assert(table.candidates.isEmpty, "Every event decides about its own candidates.")
         guard let id = table.claimIDs[ObjectIdentifier(owner)], table.claims[id].state == .queued else { return [] }
         table.bypassQueues(id)
         return grantCandidates()

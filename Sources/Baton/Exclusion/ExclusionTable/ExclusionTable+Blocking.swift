@@ -114,7 +114,9 @@ extension ExclusionTable {
         sum.add(places[place].usage)
         while sum.isValid {
             let share = places[holder].share
-            let (held, grown) = (HolderUsage(share, with: usage(places[holder].innerScope)), HolderUsage(share, with: sum))
+            let (held, grown) = (
+                HolderUsage(share, with: usage(places[holder].innerScope)), HolderUsage(share, with: sum)
+            )
             let scope = remainingScope(around: holder)
             sum = usage(scope)
             sum.remove(held)
@@ -150,17 +152,17 @@ extension ExclusionTable {
         private var unlisted: [Scope.ID: Place.ID] = [:]
         private(set) var left: Int
         /// True if the limit has kept the search from listing more.
-        private(set) var isCut = false
+        private(set) var isTruncated = false
 
         init(limit: Int) { left = limit }
 
         mutating func take(_ count: Int = 1) -> Bool {
-            if left < count { isCut = true }
+            if left < count { isTruncated = true }
             left = max(0, left - count)
-            return !isCut
+            return !isTruncated
         }
 
-        fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isCut && names.insert(name).inserted }
+        fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isTruncated && names.insert(name).inserted }
 
         /// Returns false if the holders in the scope, except for this one, were listed before. So they are listed twice
         /// at most.

@@ -92,11 +92,11 @@ import Testing
         let rig = ExclusionStateMachineRig(after: names.map { .ask($0, .shared) } + [.ask("w", .all)])
         var extent = ExclusionTable.Extent(limit: 5)
         #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).count == 5)
-        #expect(extent.isCut)
+        #expect(extent.isTruncated)
         #expect(rig.machine.blockers(of: rig.owner("w"), upTo: 3).count == 3)
         extent = ExclusionTable.Extent(limit: 100)
         #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).count == 20)
-        #expect(!extent.isCut)
+        #expect(!extent.isTruncated)
         // What it has listed, it does not list once more.
         #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).isEmpty)
     }

@@ -20,14 +20,14 @@ extension AnyOperation {
 
     final func addHandlerForProducts(_ handler: @escaping HandlerList.Call) {
         withLife { life in
-            if life.phase != .finished { life.madeOptionalState().handlers.add(at: .product, handler) }
+            if life.phase != .finished { life.ensureOptionalState().handlers.add(at: .product, handler) }
         }
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
         let news = withLife { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
-            life.inMadeOptionalState { add(&$0.handlers, isFinished) }
+            life.withEnsuredOptionalState { add(&$0.handlers, isFinished) }
             // No phase has passed before the operation is added or cancelled.
             if life.phase == .created { return nil }
             return (makePassedPhasesDue(life), life.isUnderWay ? self.core : nil)
@@ -90,12 +90,12 @@ extension AnyOperation {
     nonisolated(nonsending) final func callHandlers(as task: WorkerTaskContext?) async -> Bool {
         var isCancelled = false
         var (next, values) = withLife { life in
-            life.inMadeOptionalState { ($0.handlers.startDelivery(), $0.taskLocals) }
+            life.withEnsuredOptionalState { ($0.handlers.startDelivery(), $0.taskLocals) }
         }
         while let handler = next.take() {
             if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
             isCancelled = task?.isTainted ?? Task.isCancelled
-            next = withLife { life in life.inMadeOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) } }
+            next = withLife { life in life.withEnsuredOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         if values.take() != nil { dropTaskLocalsIfOver() }
         return isCancelled

@@ -7,4 +7,10 @@ extension Duration {
 
     /// True if the duration is neither negative nor longer than ``endless``.
     var isOrdinary: Bool { 0 <= attoseconds && attoseconds <= Int128(Int64.max) * 1_000_000_000_000_000_000 }
+
+    /// The duration in nanoseconds, rounded up, and clamped to the 292 years that an `Int64` can represent.
+    var wholeNanoseconds: Int64 {
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int64(clamping: whole + (rest > 0 ? 1 : 0))
+    }
 }

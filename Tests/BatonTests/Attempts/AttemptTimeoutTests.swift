@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Baton
+
+/// The time limit of the attempt that a worker runs, as a value.
+@Suite struct AttemptTimeoutTests {
+    private let operation = AsyncOperation<Void> {}
+
+    private func attempt(run: Int32, until end: Duration) -> AttemptTimeout.Attempt {
+        AttemptTimeout.Attempt(
+            operation: Unmanaged.passUnretained(operation), run: run, end: end, limit: .seconds(1), isLast: false)
+    }
+
+    @Test("A timer that an earlier one has replaced before its ticket is known is removed")
+    func replacedTimer() throws {
+        var timeout = AttemptTimeout()
+        var timers = TimerHeap<Duration, EngineTimer>()
+        let entry = EngineTimer.waitingLimit(Unmanaged.passUnretained(operation))
+        #expect(timeout.begin(attempt(run: 1, until: .seconds(10))))
+        let late = timers.add(entry, at: .seconds(10))
+        timeout.end()
+        #expect(timeout.begin(attempt(run: 2, until: .seconds(5))))
+        let early = timers.add(entry, at: .seconds(5))
+        #expect((timeout.timerWasSet(for: .seconds(5), early)) == nil)
+        let unneeded = try #require(timeout.timerWasSet(for: .seconds(10), late))
+        timers.remove(unneeded)
+        #expect(timers.times == [.seconds(5)])
+    }
+
+    @Test("A timer that a later ticket replaces is removed")
+    func formerTimer() throws {
+        var timeout = AttemptTimeout()
+        var timers = TimerHeap<Duration, EngineTimer>()
+        let entry = EngineTimer.waitingLimit(Unmanaged.passUnretained(operation))
+        #expect(timeout.begin(attempt(run: 1, until: .seconds(10))))
+        #expect((timeout.timerWasSet(for: .seconds(10), timers.add(entry, at: .seconds(10)))) == nil)
+        timeout.end()
+        #expect(timeout.begin(attempt(run: 2, until: .seconds(5))))
+        let unneeded = try #require(timeout.timerWasSet(for: .seconds(5), timers.add(entry, at: .seconds(5))))
+        timers.remove(unneeded)
+        #expect(timers.times == [.seconds(5)])
+        timeout.end()
+        #expect(!timeout.begin(attempt(run: 3, until: .seconds(20))))
+    }
+}
