@@ -178,9 +178,14 @@ int baton_curl_mute(curl_socket_t socket) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return -1;
     shutdown(pair[1], SHUT_WR);
-    dup3(pair[0], socket, O_CLOEXEC);
+    int error;
+    // EBUSY: another thread is opening a descriptor at this moment.
+    do error = dup3(pair[0], socket, O_CLOEXEC) < 0 ? errno : 0;
+    while (error == EINTR || error == EBUSY);
     close(pair[0]);
-    return pair[1];
+    if (!error) return pair[1];
+    close(pair[1]);
+    return -1;
 }
 
 CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -160,7 +160,7 @@ int baton_examine(const char *path, struct baton_file *file) {
     struct stat status;
     file->kind = baton_file_missing;
     if (stat(path, &status)) return errno == ENOENT ? 0 : errno;
-    file->rights = status.st_mode & 07777;
+    file->mode = status.st_mode & 07777;
     file->owner = status.st_uid;
     file->group = status.st_gid;
     file->kind = S_ISREG(status.st_mode)   ? baton_file_regular
@@ -194,9 +194,9 @@ static int keep(int found, int *descriptor) {
     return 0;
 }
 
-static int open_patiently(const char *path, int flags, unsigned rights, int *descriptor) {
+static int open_nonblocking(const char *path, int flags, unsigned mode, int *descriptor) {
     int found;
-    do found = open(path, flags | O_CLOEXEC | O_NONBLOCK, rights);
+    do found = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
     while (found < 0 && errno == EINTR);
     int error = keep(found, descriptor);
     // Only opening must not block: the program that gets the descriptor may.
@@ -204,23 +204,23 @@ static int open_patiently(const char *path, int flags, unsigned rights, int *des
     return error;
 }
 
-int baton_open_reading(const char *path, int *descriptor) { return open_patiently(path, O_RDONLY, 0, descriptor); }
+int baton_open_reading(const char *path, int *descriptor) { return open_nonblocking(path, O_RDONLY, 0, descriptor); }
 
 int baton_open_writing(const char *path, int is_appending, int *descriptor) {
-    return open_patiently(path, O_WRONLY | O_CREAT | (is_appending ? O_APPEND : 0), 0666, descriptor);
+    return open_nonblocking(path, O_WRONLY | O_CREAT | (is_appending ? O_APPEND : 0), 0666, descriptor);
 }
 
-int baton_make_file(const char *path, unsigned rights, int *descriptor) {
-    return open_patiently(path, O_WRONLY | O_CREAT | O_EXCL, rights, descriptor);
+int baton_make_file(const char *path, unsigned mode, int *descriptor) {
+    return open_nonblocking(path, O_WRONLY | O_CREAT | O_EXCL, mode, descriptor);
 }
 
-int baton_resemble(int descriptor, const struct baton_file *file) {
+int baton_copy_permissions(int descriptor, const struct baton_file *file) {
     struct stat status;
     if (fstat(descriptor, &status)) return errno;
-    unsigned rights = file->rights;
-    if (status.st_uid != file->owner && fchown(descriptor, file->owner, -1)) rights &= ~S_ISUID;
-    if (status.st_gid != file->group && fchown(descriptor, -1, file->group)) rights &= ~(S_ISGID | S_IRWXG);
-    return fchmod(descriptor, rights) ? errno : 0;
+    unsigned mode = file->mode;
+    if (status.st_uid != file->owner && fchown(descriptor, file->owner, -1)) mode &= ~S_ISUID;
+    if (status.st_gid != file->group && fchown(descriptor, -1, file->group)) mode &= ~(S_ISGID | S_IRWXG);
+    return fchmod(descriptor, mode) ? errno : 0;
 }
 
 int baton_is_one_file(const char *path, const char *other) {
@@ -254,7 +254,7 @@ int baton_make_pipe(int *reading, int *writing) {
 
 int baton_duplicate(int descriptor, int *copy) { return keep(fcntl(descriptor, F_DUPFD_CLOEXEC, 3), copy); }
 
-int baton_never_wait(int descriptor) {
+int baton_set_nonblocking(int descriptor) {
 #if defined(__APPLE__)
     fcntl(descriptor, F_SETNOSIGPIPE, 1);
 #endif

@@ -14,13 +14,13 @@ struct BrokenCycles {
         weak var operation: AnyOperation?
     }
 
-    private struct Way {
+    private struct Edge {
         let error: OperationError
         let next: Member
     }
 
     /// The edges of this operation on its broken cycles, in the order of the breaks.
-    private var ways: [Way] = []
+    private var edges: [Edge] = []
     private var places: [ObjectIdentifier: Int] = [:]
     private var followers: [ObjectIdentifier: Member] = [:]
 
@@ -32,25 +32,25 @@ struct BrokenCycles {
     ///   - followers: Operations that wait for this operation on their cycles, and that nobody had added either.
     mutating func note(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
         // An identifier in `places` may be that of an operation that has been released.
-        let way = Way(error: error, next: Member(operation: next))
+        let edge = Edge(error: error, next: Member(operation: next))
         if let place = places[ObjectIdentifier(next)] {
-            if ways[place].next.operation == nil { ways[place] = way }
+            if edges[place].next.operation == nil { edges[place] = edge }
         } else {
-            places[ObjectIdentifier(next)] = ways.count
-            ways.append(way)
+            places[ObjectIdentifier(next)] = edges.count
+            edges.append(edge)
         }
         for follower in followers { self.followers[ObjectIdentifier(follower)] = Member(operation: follower) }
     }
 
     /// The next operations that are alive, each with the error for an operation that ends because of it.
     var all: [(next: AnyOperation, error: OperationError)] {
-        ways.compactMap { way in way.next.operation.map { ($0, way.error) } }
+        edges.compactMap { edge in edge.next.operation.map { ($0, edge.error) } }
     }
 
     /// The error for an operation that ends because of `next`. Nil if none of the cycles leads to `next`.
     func error(through next: AnyOperation) -> OperationError? {
-        guard let place = places[ObjectIdentifier(next)], ways[place].next.operation === next else { return nil }
-        return ways[place].error
+        guard let place = places[ObjectIdentifier(next)], edges[place].next.operation === next else { return nil }
+        return edges[place].error
     }
 
     var livingFollowers: [AnyOperation] { followers.values.compactMap(\.operation) }
@@ -87,13 +87,13 @@ extension AnyOperation {
     /// - Returns: The ends of the child and of its followers. Empty if the child is on no broken cycle.
     final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
         // The operations are released outside the lock.
-        let ways = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
-        if ways.isEmpty { return [] }
+        let cycleEdges = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
+        if cycleEdges.isEmpty { return [] }
         let end = withLife { life -> EarlyEnd? in
             guard life.phase == .created else { return nil }
             let sources = Set(edges.all.map { ObjectIdentifier($0) })
-            guard let way = ways.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else { return nil }
-            return endBeforeRun(with: way.error, &life)
+            guard let edge = cycleEdges.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else { return nil }
+            return endBeforeRun(with: edge.error, &life)
         }
         guard let end else { return [] }
         return [end] + AnyOperation.endFollowers(of: [self])
@@ -101,15 +101,15 @@ extension AnyOperation {
 
     /// Called by the thread that adds the operation. Returns true if it has ended because it is on a broken cycle.
     final func endsOnBrokenCycle() -> Bool {
-        let (ways, sources) = withLife { life in
+        let (cycleEdges, sources) = withLife { life in
             life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
         }
-        if ways.isEmpty { return false }
+        if cycleEdges.isEmpty { return false }
         let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
-        guard let way = ways.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
+        guard let edge = cycleEdges.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
         else { return false }
         // The end is completed when the operation has been linked.
-        _ = endBeforeRun(with: way.error)
+        _ = endBeforeRun(with: edge.error)
         return true
     }
 

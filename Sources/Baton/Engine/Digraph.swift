@@ -107,7 +107,7 @@ struct Digraph {
     /// Returns for each node the node before it on a shortest path from `start`, which is nil for `start` itself and
     /// for nodes that cannot be reached. `last` is the node from which a shortest cycle leads back to `start`, if there
     /// is one.
-    private func shortestWays(
+    private func shortestPaths(
         from start: Int, where isIncluded: (Int) -> Bool = { _ in true }
     ) -> (before: [Int?], last: Int?) {
         var before = [Int?](repeating: nil, count: count)
@@ -148,10 +148,10 @@ struct Digraph {
     /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
     func cycleOfEachNode(root: Int, first isFirst: (Int) -> Bool) -> Cycles {
         assert(cyclicComponents().map(\.count) == [count], "The graph has to be strongly connected.")
-        let ways = shortestWays(from: root)
-        let wayBack = reversed.shortestWays(from: root).before
+        let paths = shortestPaths(from: root)
+        let pathBack = reversed.shortestPaths(from: root).before
         var cycles = Cycles(
-            numbers: [Int](repeating: -1, count: count), next: (0..<count).map { wayBack[$0] ?? root })
+            numbers: [Int](repeating: -1, count: count), next: (0..<count).map { pathBack[$0] ?? root })
         var room = 16 * (count + edgeCount)
         func add(_ cycle: [Int]) {
             for (place, node) in cycle.enumerated() where cycles.numbers[node] < 0 {
@@ -161,8 +161,8 @@ struct Digraph {
             cycles.all.append(cycle)
             room -= cycle.count
         }
-        let firstWays = shortestWays(from: root, where: isFirst)
-        add(way(to: firstWays.last ?? root, firstWays.before))
+        let firstPaths = shortestPaths(from: root, where: isFirst)
+        add(path(to: firstPaths.last ?? root, firstPaths.before))
         var mark = [Int](repeating: -1, count: count)
         for node in 0..<count where cycles.numbers[node] < 0 {
             if room <= 0 {
@@ -171,13 +171,13 @@ struct Digraph {
             }
             // The cycle consists of the path from the node back to the root and the path from the root to the node.
             // Where the first path meets the second one for the first time, the part in between is left out.
-            let there = way(to: node, ways.before)
+            let there = path(to: node, paths.before)
             for (place, passed) in there.dropLast().enumerated() { mark[passed] = place }
             var cycle = [node]
-            var step = wayBack[node] ?? root
+            var step = pathBack[node] ?? root
             while mark[step] < 0 {
                 cycle.append(step)
-                step = wayBack[step] ?? root
+                step = pathBack[step] ?? root
             }
             cycle += there[mark[step]..<(there.count - 1)]
             room -= there.count
@@ -187,9 +187,9 @@ struct Digraph {
         return cycles
     }
 
-    private func way(to end: Int, _ before: [Int?]) -> [Int] {
-        var way = [end]
-        while let node = before[way[way.count - 1]] { way.append(node) }
-        return way.reversed()
+    private func path(to end: Int, _ before: [Int?]) -> [Int] {
+        var path = [end]
+        while let node = before[path[path.count - 1]] { path.append(node) }
+        return path.reversed()
     }
 }

@@ -57,7 +57,8 @@ extension QueueCore {
         return action
     }
 
-    /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is starting.
+    /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is
+    /// starting.
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
         release(operation)

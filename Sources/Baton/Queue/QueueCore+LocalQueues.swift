@@ -30,9 +30,9 @@ extension QueueCore.State {
         scheduler.note(localQueues)
     }
 
-    /// Opens the worker's local queue, or empties its list of operations that have left, because the worker goes on
-    /// with `follower`, which its last operation has made ready. From here on, the operations that the worker runs can
-    /// leave through the local queue.
+    /// Opens the worker's local queue, or empties its list of removed operations, because the worker goes on with
+    /// `follower`, which its last operation has made ready. From here on, the worker can remove the operations that it
+    /// runs through the local queue.
     @inline(never)
     mutating func open(_ localQueue: LocalQueue, continuingWith follower: Unmanaged<AnyOperation>) {
         if let position = localQueue.close() {
@@ -57,8 +57,8 @@ extension QueueCore.State {
         localQueue.endBatch(isPlain: isPlain, isNeeded: isNeeded)
     }
 
-    /// Closes a local queue, removes the operations that have left through it from the registry, and lists again those
-    /// that wait in it.
+    /// Closes a local queue, removes from the registry the operations that its worker has removed from the queue, and
+    /// lists again those that wait in it.
     ///
     /// - Returns: True if operations were waiting in it, or if another thread had closed it before.
     @discardableResult

@@ -2,13 +2,13 @@ internal import CBaton
 internal import Synchronization
 
 /// The part of a queue that a worker uses without the queue's lock: ready operations that it has taken under one lock
-/// and runs one after another, and a record of the operations that have left the queue.
+/// and runs one after another, and a record of the operations that it has removed from the queue.
 ///
 /// Operations in a local queue still belong to the queue: a thread that holds the queue's lock may take them back.
-/// Therefore one atomic word packs two indices: how many operations have left, and which one runs next. Only the worker
+/// Therefore one atomic word packs two indices: how many operations are removed, and which one runs next. Only the worker
 /// advances the word, with a compare-exchange. Any thread closes the local queue, with an exchange and under the
 /// queue's lock. The modification order of the word decides a race: if the worker finds its local queue closed, its
-/// operation has not left, and the worker asks the queue.
+/// operation is not removed, and the worker asks the queue.
 final class LocalQueue: Sendable {
     struct Position: Equatable {
         fileprivate static let closed: UInt32 = .max
@@ -21,7 +21,7 @@ final class LocalQueue: Sendable {
 
         fileprivate init(removedCount: Int, next: Int) { word = UInt32(removedCount) | UInt32(next) << 16 }
 
-        /// The number of operations that have left.
+        /// The number of operations that the worker has removed from the queue.
         var removedCount: Int { Int(word & 0xFFFF) }
         /// The index of the first operation that waits.
         var next: Int { Int(word >> 16) }
@@ -48,8 +48,8 @@ final class LocalQueue: Sendable {
     /// The number of operations that the worker takes at once. It doubles while the bodies are short, the worker runs
     /// everything that it takes, and nobody else needs these operations.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var batchLimit: Int
-    /// True from the opening of the local queue until the worker gives it back, even if another thread has closed it in
-    /// between.
+    /// True from the opening of the local queue until the worker ends its batch, even if another thread has closed the
+    /// local queue in between.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var isInUse = false
     @exclusivity(unchecked) nonisolated(unsafe) private var bodiesAreShort = true
     @exclusivity(unchecked) nonisolated(unsafe) private var opened = Int64.zero
@@ -77,10 +77,10 @@ final class LocalQueue: Sendable {
 
     // MARK: Called by the worker
 
-    /// Lets `operation`, which the worker has finished, leave the queue.
+    /// Removes `operation`, which the worker has finished, from the queue.
     ///
-    /// - Returns: The next operation of the local queue. Nil if `operation` has not left, so that the worker has to ask
-    ///   the queue.
+    /// - Returns: The next operation of the local queue. Nil if `operation` was not removed, so that the worker has to
+    ///   ask the queue.
     @inline(__always)
     func popNext(afterRemoving operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
         isInUse ? popNextInUse(afterRemoving: operation) : nil
@@ -93,9 +93,9 @@ final class LocalQueue: Sendable {
         return waiting[position.next]
     }
 
-    /// Lets `operation` leave the queue, if the worker continues with an operation that is not from the local queue.
+    /// Removes `operation` from the queue, if the worker continues with an operation that is not from the local queue.
     ///
-    /// - Returns: False if `operation` has not left.
+    /// - Returns: False if `operation` was not removed.
     @inline(__always)
     func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
         guard isInUse, let position else { return false }
@@ -129,7 +129,7 @@ final class LocalQueue: Sendable {
 
     // MARK: Called by the worker, under the queue's lock
 
-    /// Marks the local queue as given back, and computes how many operations the worker takes next time.
+    /// Ends the batch that the worker has taken, and computes how many operations the worker takes next time.
     ///
     /// - Parameters:
     ///   - isPlain: True if the worker's last operation needs no clean-up besides removing it from the registry.
@@ -158,7 +158,7 @@ final class LocalQueue: Sendable {
         word.store(Position(removedCount: 0, next: 0).word, ordering: .releasing)
     }
 
-    /// Opens the local queue again, after the operations that had left were removed from the registry.
+    /// Opens the local queue again, after the removed operations were removed from the registry as well.
     func reopen(at position: Position) {
         assert(self.position == nil)
         word.store(Position(removedCount: 0, next: position.next).word, ordering: .releasing)
@@ -173,7 +173,7 @@ final class LocalQueue: Sendable {
 
     subscript(place: Int) -> Unmanaged<AnyOperation> { waiting[place] }
 
-    /// The registry places of the operations that have left. The operations themselves may have been freed.
+    /// The registry places of the operations that the worker has removed. The operations themselves may have been freed.
     func removedPlaces(at position: Position) -> UnsafeBufferPointer<UInt32> {
         UnsafeBufferPointer(start: removed, count: position.removedCount)
     }

@@ -346,7 +346,7 @@ extension QueueCore {
         return ends
     }
 
-    /// Gives the local queue back when the operation that the worker took up last does not leave with it.
+    /// Reclaims the local queue of a worker whose last operation is removed by another thread or runs elsewhere.
     @inline(never)
     private func endBatch(of worker: Worker) {
         didRemove(

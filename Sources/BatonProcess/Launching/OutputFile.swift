@@ -23,7 +23,7 @@ final class OutputFile: Sendable {
     /// - Throws: A `SystemFailure` if the file cannot be examined or opened, or is a directory.
     init(
         _ path: String, appending: Bool,
-        resemble: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_resemble
+        resemble: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_copy_permissions
     ) throws(SystemFailure) {
         var found = try Found(path)
         if found.file.kind == baton_file_directory { throw .isDirectory }

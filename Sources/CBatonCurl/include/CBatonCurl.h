@@ -76,8 +76,8 @@ int baton_curl_is_readable(curl_socket_t socket);
 int baton_curl_is_closed(curl_socket_t socket);
 
 /// Replaces a socket with one end of a socket pair, which accepts data and from which only the end of the stream can be
-/// read. The former socket is closed. Returns the other end, which the caller closes after the socket, or -1 if there
-/// is no descriptor for it.
+/// read. The former socket is closed. Returns the other end, which the caller closes after the socket. On failure, for
+/// example if no descriptor is available, returns -1 and leaves the socket as it is.
 int baton_curl_mute(curl_socket_t socket);
 
 CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);

@@ -42,7 +42,7 @@ enum baton_file_kind { baton_file_missing, baton_file_regular, baton_file_direct
 struct baton_file {
     enum baton_file_kind kind;
     /// Set unless the kind is `baton_file_missing`.
-    unsigned rights, owner, group;
+    unsigned mode, owner, group;
 };
 /// Describes the file at a path, following symbolic links.
 int baton_examine(const char *_Nonnull path, struct baton_file *_Nonnull file);
@@ -57,10 +57,10 @@ void baton_free(char *_Nullable text);
 int baton_open_reading(const char *_Nonnull path, int *_Nonnull descriptor);
 int baton_open_writing(const char *_Nonnull path, int is_appending, int *_Nonnull descriptor);
 /// Creates a file that must not exist, with those of these permissions that the umask allows.
-int baton_make_file(const char *_Nonnull path, unsigned rights, int *_Nonnull descriptor);
+int baton_make_file(const char *_Nonnull path, unsigned mode, int *_Nonnull descriptor);
 /// Gives a new file the owner, the group and exactly the permissions of another file. If the owner or the group cannot
 /// be set, it stays, and the permissions that were meant for it are left out.
-int baton_resemble(int descriptor, const struct baton_file *_Nonnull file);
+int baton_copy_permissions(int descriptor, const struct baton_file *_Nonnull file);
 /// Returns whether both paths lead to the same file. A symbolic link at the end of a path is not followed.
 int baton_is_one_file(const char *_Nonnull path, const char *_Nonnull other);
 
@@ -72,7 +72,7 @@ void baton_remove(const char *_Nonnull path);
 int baton_make_pipe(int *_Nonnull reading, int *_Nonnull writing);
 int baton_duplicate(int descriptor, int *_Nonnull copy);
 /// Makes our end of a pipe non-blocking, and keeps it from raising SIGPIPE where the system has a flag for that.
-int baton_never_wait(int descriptor);
+int baton_set_nonblocking(int descriptor);
 void baton_close(int descriptor);
 
 /// Returns the number of bytes that were read, which is 0 at the end.
