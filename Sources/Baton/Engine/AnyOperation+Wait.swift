@@ -29,7 +29,7 @@ extension AnyOperation {
             if phase == .finished {
                 _ = waiter.outcomeCame(of: self)
             } else if let openWait {
-                refuseEndlessWait(of: openWait.body)
+                refuseWaitOnCycle(of: openWait.body)
             }
         }
         TSanAnnotations.didAwait(openWait?.body ?? self)
@@ -39,7 +39,7 @@ extension AnyOperation {
 
     /// Refuses this wait if it has closed a cycle of bodies that wait for one another, as an add can. If there are
     /// operations on the cycle that have not begun, these fail instead.
-    private final func refuseEndlessWait(of body: AnyOperation) {
+    private final func refuseWaitOnCycle(of body: AnyOperation) {
         guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }

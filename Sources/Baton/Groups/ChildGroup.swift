@@ -129,7 +129,7 @@ final class ChildGroup: Sendable {
         let addedBefore = watch(children, from: first)
         AnyOperation.raise(children, to: parent.currentPriority)
         core.addWithUpstream(children, from: .child(of: parent, inside: parent.exclusionHolderForChildren))
-        for child in addedBefore { refuseEndlessWait(for: child) }
+        for child in addedBefore { refuseWaitOnCycle(for: child) }
     }
 
     private func prepare(_ children: [AnyOperation], after last: AnyOperation?) {
@@ -161,7 +161,7 @@ final class ChildGroup: Sendable {
         return addedBefore
     }
 
-    private func refuseEndlessWait(for child: AnyOperation) {
+    private func refuseWaitOnCycle(for child: AnyOperation) {
         guard let path = parent.cycle(closedByWaitFor: child) else { return }
         _ = child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
     }

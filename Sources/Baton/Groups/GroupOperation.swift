@@ -62,7 +62,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
                 width = .width(count, of: self)
             }
         }
-        give(children, to: ChildGroup(of: self, policy: policy, width: width))
+        setGroup(ChildGroup(of: self, policy: policy, width: width))
     }
 
     /// Makes a group whose children run one after another, in the order given.
@@ -91,7 +91,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         _ order: GroupOrder, _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .failFast
     ) {
         super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
-        give(children, to: ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)))
+        setGroup(ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)))
     }
 
     /// Adds a child before the group is added or while it runs.
@@ -124,7 +124,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         withLife { $0.optionalState?.childGroups.first }?.fail(failure)
     }
 
-    private func give(_ children: [AnyOperation], to group: ChildGroup) {
+    private func setGroup(_ group: ChildGroup, children: [AnyOperation]) {
         withLife { $0.ensureOptionalState().childGroups = [group] }
         for child in children { _ = group.insert(child) }
     }
