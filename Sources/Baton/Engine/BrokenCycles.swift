@@ -92,7 +92,9 @@ extension AnyOperation {
         let end = withLife { life -> EarlyEnd? in
             guard life.phase == .created else { return nil }
             let sources = Set(edges.all.map { ObjectIdentifier($0) })
-            guard let edge = cycleEdges.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else { return nil }
+            guard let edge = cycleEdges.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else {
+                return nil
+            }
             return endBeforeRun(with: edge.error, &life)
         }
         guard let end else { return [] }
@@ -106,7 +108,8 @@ extension AnyOperation {
         }
         if cycleEdges.isEmpty { return false }
         let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
-        guard let edge = cycleEdges.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
+        guard
+            let edge = cycleEdges.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
         else { return false }
         // The end is completed when the operation has been linked.
         _ = endBeforeRun(with: edge.error)

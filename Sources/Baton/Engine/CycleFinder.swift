@@ -60,8 +60,7 @@ enum CycleFinder {
             }
             var upstream = WaitExploration(from: suspects.map(\.operation), .upstreamOfUnadded)
             if !upstream.run(upTo: budget.ifPromising) { return .undecided }
-            let breaking = CycleBreaking(upstream, closedBy: suspects)
-            let result = breaking.perform()
+            let result = CycleBreaker(upstream, closedBy: suspects).perform()
             if let refusal = result.refusals.first { return .refused(refusal.path) }
             if !result.mustLookAgain { return .free }
         }

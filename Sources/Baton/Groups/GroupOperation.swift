@@ -62,7 +62,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
                 width = .width(count, of: self)
             }
         }
-        setGroup(ChildGroup(of: self, policy: policy, width: width))
+        setGroup(ChildGroup(of: self, policy: policy, width: width), children: children)
     }
 
     /// Makes a group whose children run one after another, in the order given.
@@ -91,7 +91,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         _ order: GroupOrder, _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .failFast
     ) {
         super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
-        setGroup(ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)))
+        setGroup(ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)), children: children)
     }
 
     /// Adds a child before the group is added or while it runs.

@@ -81,15 +81,15 @@ extension AsyncOperationQueue {
     }
 }
 
-/// A listener that is told when a queue closes, such as an iteration over a sequence that adds an operation for each
-/// element.
+/// A listener that is told when a queue is shut down, such as an iteration over a sequence that adds an operation for
+/// each element.
 protocol ShutdownListener: AnyObject, Sendable {
-    /// Tells the listener that the queue has closed. Called with no lock held.
+    /// Called when the queue drains or has closed, with no lock held.
     func shutdownStateChanged(to shutdownState: ShutdownState)
 }
 
 extension QueueCore {
-    /// Closes the queue. A queue that is closed to all never opens to bodies again.
+    /// Refuses operations from now on: those from outside, or all of them. A queue that is closed never drains again.
     func shutDown(to shutdownState: ShutdownState) {
         let (refused, closeWaiters, shutdownListeners) = change { state in
             if state.shutdownState != .closed { state.shutdownState = shutdownState }
@@ -104,7 +104,7 @@ extension QueueCore {
         }
     }
 
-    /// Registers a listener that is told when the queue closes, or immediately if it has closed.
+    /// Registers a listener that is told when the queue is shut down, or immediately if it was shut down before.
     func startListening(_ listener: any ShutdownListener) {
         let shutdownState = state.withLock { state in
             state.lastShutdownListener += 1

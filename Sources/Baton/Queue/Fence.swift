@@ -154,7 +154,7 @@ struct Barriers {
     private var list: [Entry] = []
     /// The number of the first entry in `list`.
     private var first = 0
-    /// The number of entries at the front of `list` whose barriers have gone.
+    /// The number of entries at the front of `list` whose barriers are removed.
     private var removedCount = 0
 
     @inline(__always)
@@ -179,7 +179,9 @@ struct Barriers {
     }
 
     /// Removes the barrier of a fence that opens.
-    mutating func removeFinishedBarrier(of fence: Fence) -> FencedBarrier? { remove(fence.number) { $0.behind === fence } }
+    mutating func removeFinishedBarrier(of fence: Fence) -> FencedBarrier? {
+        remove(fence.number) { $0.behind === fence }
+    }
 
     /// Removes the barrier that waits for this fence, because the barrier is cancelled.
     mutating func removeCancelledBarrier(waitingFor fence: Fence) -> FencedBarrier? {
@@ -191,7 +193,8 @@ struct Barriers {
     /// Removes a barrier. Returns nil if it is not there any more. When the newest barriers go, later ones get the same
     /// numbers; `isMeant` tells them apart.
     private mutating func remove(_ number: Int, where isMeant: (FencedBarrier) -> Bool) -> FencedBarrier? {
-        guard number >= first + removedCount, number < nextNumber, let removed = list[number - first].barrier, isMeant(removed)
+        guard number >= first + removedCount, number < nextNumber, let removed = list[number - first].barrier,
+            isMeant(removed)
         else { return nil }
         list[number - first].barrier = nil
         while removedCount < list.count, list[removedCount].barrier == nil { removedCount += 1 }

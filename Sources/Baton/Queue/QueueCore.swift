@@ -41,8 +41,9 @@ final class QueueCore: Sendable {
     }
 
     let state: Locked<State>
-    /// The number of workers and other threads that may still have to release an operation which has left the registry.
-    /// A thread counts itself before the operation leaves, so that no operation is alive when the queue is idle (G31).
+    /// The number of workers and other threads that may still have to release an operation which is not in the registry
+    /// any more. A thread counts itself before it removes the operation, so that no operation is alive when the queue
+    /// is idle (G31).
     let holders = Atomic<Int>(0)
     /// The value of ``Scheduler/hint`` after the last change, which lets a worker go on without the lock. A worker may
     /// read a stale value while another thread changes the queue. Then one operation starts one position too early or
@@ -180,9 +181,9 @@ final class QueueCore: Sendable {
         }
     }
 
-    // MARK: Entering and leaving the registry
+    // MARK: Inserting into the registry and removing from it
 
-    /// Enters an operation into the registry. The caller holds the queue's lock.
+    /// Inserts an operation into the registry. The caller holds the queue's lock.
     @inline(__always)
     func insert(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
         if !state.retainsItself {
@@ -194,15 +195,15 @@ final class QueueCore: Sendable {
     }
 
     /// Removes an operation from the registry. The caller holds the queue's lock. After unlocking it releases the
-    /// operation and then calls `left`.
+    /// operation and then calls ``didRemove(_:)``.
     @inline(__always)
     func remove(_ operation: AnyOperation, _ state: inout State) -> RemovalResult {
         state.registry.remove(operation)
         return removalResult(&state)
     }
 
-    /// Reports whether the last operation has left. Callers whose own operation left earlier use it after they have
-    /// reclaimed a local queue, because operations that leave through one are removed from the registry only then.
+    /// Reports whether the queue has become empty. Callers whose own operation was removed earlier use it after they
+    /// have reclaimed a local queue, because only then the registry loses the operations that were removed through it.
     @inline(__always)
     func removalResult(_ state: inout State) -> RemovalResult {
         if state.registry.count > 0 || !state.retainsItself { return .othersRemain }
@@ -218,9 +219,12 @@ final class QueueCore: Sendable {
         case becameEmpty(waking: [UnsafeContinuation<Void, Never>], isSweepRunning: Bool)
     }
 
+    /// Acts on a removal, after the caller has unlocked the queue and released the operation.
     @inline(__always)
     func didRemove(_ removal: consuming RemovalResult) {
-        if case .becameEmpty(let idleWaiters, let isSweepRunning) = consume removal { didBecomeEmpty(idleWaiters, isSweepRunning) }
+        if case .becameEmpty(let idleWaiters, let isSweepRunning) = consume removal {
+            didBecomeEmpty(idleWaiters, isSweepRunning)
+        }
     }
 
     @inline(never)

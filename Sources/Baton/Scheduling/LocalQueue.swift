@@ -5,8 +5,8 @@ internal import Synchronization
 /// and runs one after another, and a record of the operations that it has removed from the queue.
 ///
 /// Operations in a local queue still belong to the queue: a thread that holds the queue's lock may take them back.
-/// Therefore one atomic word packs two indices: how many operations are removed, and which one runs next. Only the worker
-/// advances the word, with a compare-exchange. Any thread closes the local queue, with an exchange and under the
+/// Therefore one atomic word packs two indices: how many operations are removed, and which one runs next. Only the
+/// worker advances the word, with a compare-exchange. Any thread closes the local queue, with an exchange and under the
 /// queue's lock. The modification order of the word decides a race: if the worker finds its local queue closed, its
 /// operation is not removed, and the worker asks the queue.
 final class LocalQueue: Sendable {
@@ -36,9 +36,9 @@ final class LocalQueue: Sendable {
 
     // Two arrays in one allocation, aligned to a cache line, because the memory beside them may belong to another
     // worker. Safe: the worker writes `waiting` and `count` under the queue's lock while the local queue is closed; the
-    // worker reads them, and other threads read them under that lock. The worker writes an element of `removed` before it
-    // moves the word past it, and other threads read only elements below the word that `close()` returned. The exchange
-    // in `close()` acquires what the worker's compare-exchange has released.
+    // worker reads them, and other threads read them under that lock. The worker writes an element of `removed` before
+    // it moves the word past it, and other threads read only elements below the word that `close()` returned. The
+    // exchange in `close()` acquires what the worker's compare-exchange has released.
     nonisolated(unsafe) private let storage: UnsafeMutableRawPointer
     nonisolated(unsafe) private let waiting: UnsafeMutablePointer<Unmanaged<AnyOperation>>
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
@@ -61,7 +61,8 @@ final class LocalQueue: Sendable {
     /// Makes the closed local queue of a new worker.
     ///
     /// - Parameters:
-    ///   - initialBatchLimit: The initial and least value of ``batchLimit``. It is 1, except in tests with small graphs.
+    ///   - initialBatchLimit: The initial and least value of ``batchLimit``. It is 1, except in tests with small
+    ///     graphs.
     ///   - isTimed: True if the worker reads the clock to find out whether its bodies are short.
     init(initialBatchLimit: Int = 1, isTimed: Bool = false) {
         self.initialBatchLimit = initialBatchLimit
@@ -173,7 +174,8 @@ final class LocalQueue: Sendable {
 
     subscript(place: Int) -> Unmanaged<AnyOperation> { waiting[place] }
 
-    /// The registry places of the operations that the worker has removed. The operations themselves may have been freed.
+    /// The registry places of the operations that the worker has removed. The operations themselves may have been
+    /// freed.
     func removedPlaces(at position: Position) -> UnsafeBufferPointer<UInt32> {
         UnsafeBufferPointer(start: removed, count: position.removedCount)
     }

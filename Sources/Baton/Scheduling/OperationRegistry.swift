@@ -1,6 +1,6 @@
 /// The unfinished operations of a queue: those that `cancelAll` reaches, and that must be gone before the queue is
-/// idle. An operation keeps its place, so an insertion and a removal take a few instructions. Copies of a registry share
-/// their places, so there must be only one.
+/// idle. An operation keeps its place, so an insertion and a removal take a few instructions. Copies of a registry
+/// share their places, so there must be only one.
 struct OperationRegistry {
     private final class Memory {
         let places: UnsafeMutableBufferPointer<UInt>

@@ -102,7 +102,9 @@ struct ReadyQueues {
         requeued.remove(operation, at: level)
     }
 
-    mutating func popFirst(requeuedAt level: OperationPriority) -> Unmanaged<AnyOperation>? { requeued.popFirst(at: level) }
+    mutating func popFirst(requeuedAt level: OperationPriority) -> Unmanaged<AnyOperation>? {
+        requeued.popFirst(at: level)
+    }
 
     /// Puts an operation back where it was: before the others of its kind.
     mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
@@ -114,7 +116,7 @@ struct ReadyQueues {
         if isReleased { released.append(operation, at: level) } else { added.append(operation, at: level) }
     }
 
-    /// Removes an operation, which must be in these lines.
+    /// Removes an operation, which must be in these queues.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.remove(operation, at: level) } else { added.remove(operation, at: level) }
     }

@@ -81,7 +81,8 @@ struct Scheduler {
     /// only children are in this list.
     private var returning = PriorityRunQueue<IntrusiveList>()
     private var resumptions = PriorityRunQueue<FIFOQueue<Resumption>>()
-    /// The number of operations that have gone before ready ones of their priority in a row; see ``ReadyQueues/budget``.
+    /// The number of operations that have gone before ready ones of their priority in a row; see
+    /// ``ReadyQueues/budget``.
     private var goingFirstInARow = 0
     /// The number of returning operations that have gone before children of their priority in a row.
     private var returningInARow = 0

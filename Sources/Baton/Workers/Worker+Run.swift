@@ -89,7 +89,8 @@ extension QueueCore {
     /// its local queue, else the one that the queue chooses.
     @inline(never)
     private func nextOperation(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker,
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
+        on worker: Worker,
         bodiesAreShort: Bool
     ) -> Unmanaged<AnyOperation>? {
         if run.isPlain, let another = worker.localQueue.popNext(afterRemoving: operation) {
@@ -227,7 +228,9 @@ extension QueueCore {
 
     /// Publishes the outcome. Returns false if `willFinish` handlers have to return first.
     @inline(__always)
-    private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout CompletedRun) -> Bool {
+    private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout CompletedRun)
+        -> Bool
+    {
         task?.running = nil
         return current._withUnsafeGuaranteedRef { operation in
             guard let ending = operation.withLife({ $0.finishRun() }) else { return false }
@@ -245,7 +248,9 @@ extension QueueCore {
     }
 
     @inline(never)
-    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout CompletedRun) async {
+    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout CompletedRun)
+        async
+    {
         await callHandlersBeforeFinish(of: current)
         // The handlers have returned. Handlers that are added from now on do not delay the finish.
         _ = finish(current, nil, &run)
@@ -262,7 +267,9 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func remove(_ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ state: inout State) -> RemovalResult {
+    private func remove(_ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ state: inout State)
+        -> RemovalResult
+    {
         if !run.hasRun { return removalResult(&state) }
         // The operation is appended before it leaves, because a queue with pending handlers is not idle.
         if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(operation) }
@@ -293,7 +300,8 @@ extension QueueCore {
 
     @inline(__always)
     private func takeNext(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
+        on worker: Worker
     ) -> Unmanaged<AnyOperation>? {
         var removal = RemovalResult.othersRemain
         let action = change { state in
@@ -346,7 +354,7 @@ extension QueueCore {
         return ends
     }
 
-    /// Reclaims the local queue of a worker whose last operation is removed by another thread or runs elsewhere.
+    /// Reclaims the local queue of a worker that ends, or that another worker replaces.
     @inline(never)
     private func endBatch(of worker: Worker) {
         didRemove(

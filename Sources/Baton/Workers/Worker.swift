@@ -28,7 +28,8 @@ final class Worker: Sendable {
     ///
     /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
-        let worker = Worker(localQueue: LocalQueue(initialBatchLimit: core.initialBatchLimit, isTimed: !core.slicesByCount))
+        let worker = Worker(
+            localQueue: LocalQueue(initialBatchLimit: core.initialBatchLimit, isTimed: !core.slicesByCount))
         worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
             worker.removeTimer(of: core.timerService)

@@ -205,7 +205,10 @@ import Testing
         stage.queue.add(chain)
         stage.steps.runAll()
         #expect(seen.events == [43, 36, 29, 22, 15, 8, 1])
-        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
+        #expect(
+            stage.queue.core.state.withLock {
+                $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
+            })
     }
 
     /// It waits for a name, while its worker goes on with another one.
@@ -273,7 +276,10 @@ import Testing
             let failed = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + failed == 3_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
+            #expect(
+                queue.core.state.withLock {
+                    $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
+                })
         }
     }
 
@@ -321,7 +327,10 @@ import Testing
             let cancelled = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + cancelled == 4_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty })
+            #expect(
+                queue.core.state.withLock {
+                    $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
+                })
         }
     }
 }

@@ -151,7 +151,8 @@ import Testing
         state.scheduler.append(.passUnretained(operations[5]))
         _ = state.nextAction(refilling: localQueue)
         let other = LocalQueue()
-        #expect(name(state.nextAction(refilling: other)) == "1", "It comes before the low one, in whose hand it may be.")
+        #expect(
+            name(state.nextAction(refilling: other)) == "1", "It comes before the low one, in whose hand it may be.")
     }
 
     /// They have come in the same step in which the worker asks, so nobody has looked at the local queues since.

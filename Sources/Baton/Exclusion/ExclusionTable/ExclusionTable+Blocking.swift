@@ -8,12 +8,12 @@ extension ExclusionTable {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []
         var seen: Set<Claim.ID> = []
-        forEachPlace(of: id) { place in
-            let refusing = refusal(of: place)
+        forEachEntry(of: id) { entry in
+            let refusing = refusal(of: entry)
             if refusing.isNone { return }
             forEachHolder(within: refusing) { holder in
-                if contributes(holder, against: place), seen.insert(places[holder].claim).inserted {
-                    found.append(places[holder].claim)
+                if contributes(holder, against: entry), seen.insert(entries[holder].claim).inserted {
+                    found.append(entries[holder].claim)
                 }
                 return found.count < limit
             }
@@ -22,48 +22,48 @@ extension ExclusionTable {
     }
 
     /// Returns true if the release of this holder counts for a waiting claim that is refused by holders.
-    private func contributes(_ holder: Place.ID, against waiting: Place.ID) -> Bool {
+    private func contributes(_ holder: ClaimEntry.ID, against waiting: ClaimEntry.ID) -> Bool {
         let counts =
-            switch (places[waiting].share, places[holder].share) {
+            switch (entries[waiting].share, entries[holder].share) {
             case (.all, _), (_, .all): true
             case (.units, .units): true
             case (.units, .shared), (.shared, .units), (.shared, .shared): false
             }
-        return counts && !claims[places[waiting].claim].ancestors.contains(owner(of: holder))
+        return counts && !claims[entries[waiting].claim].ancestors.contains(owner(of: holder))
     }
 
-    private func owner(of place: Place.ID) -> ObjectIdentifier { claims[places[place].claim].owner }
+    private func owner(of entry: ClaimEntry.ID) -> ObjectIdentifier { claims[entries[entry].claim].owner }
 
     /// Returns the first name that the claim cannot have, and a claim that is in its way.
     func obstacle(for id: Claim.ID) -> (name: ExclusionName, claim: Claim.ID)? {
         if claims[id].state == .holding { return nil }
-        var obstacle: (place: Place.ID, holder: Place.ID)?
-        forEachPlace(of: id) { place in
+        var obstacle: (entry: ClaimEntry.ID, holder: ClaimEntry.ID)?
+        forEachEntry(of: id) { entry in
             if obstacle != nil { return }
-            let refusing = refusal(of: place)
+            let refusing = refusal(of: entry)
             if refusing.isNone { return }
             forEachHolder(within: refusing) { holder in
-                if contributes(holder, against: place) { obstacle = (place, holder) }
+                if contributes(holder, against: entry) { obstacle = (entry, holder) }
                 return obstacle == nil
             }
         }
         if obstacle == nil, claims[id].state == .queued {
-            forEachPlace(of: id) { place in
-                let ahead = places[place].previous
-                if obstacle == nil, !ahead.isNone { obstacle = (place, ahead) }
+            forEachEntry(of: id) { entry in
+                let ahead = entries[entry].previous
+                if obstacle == nil, !ahead.isNone { obstacle = (entry, ahead) }
             }
         }
-        guard let (place, holder) = obstacle, let name = scopes[places[place].root].name else { return nil }
-        return (name, places[holder].claim)
+        guard let (entry, holder) = obstacle, let name = scopes[entries[entry].root].name else { return nil }
+        return (name, entries[holder].claim)
     }
 
     /// Returns true if a wait queue keeps a waiting claim from its names, whatever their holders do.
     func standsBehindOthers(_ id: Claim.ID) -> Bool {
         if claims[id].state != .queued { return false }
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            if !places[place].previous.isNone { return true }
-            place = places[place].next
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            if !entries[entry].previous.isNone { return true }
+            entry = entries[entry].next
         }
         return false
     }
@@ -82,40 +82,40 @@ extension ExclusionTable {
     func fits(_ id: Claim.ID, beside others: Set<ObjectIdentifier>) -> Bool {
         if claims[id].state == .holding { return false }
         var fits = true
-        forEachPlace(of: id) { place in fits = fits && self.fits(place, beside: others) }
+        forEachEntry(of: id) { entry in fits = fits && self.fits(entry, beside: others) }
         return fits
     }
 
-    private func fits(_ place: Place.ID, beside others: Set<ObjectIdentifier>) -> Bool {
-        let root = places[place].root
+    private func fits(_ entry: ClaimEntry.ID, beside others: Set<ObjectIdentifier>) -> Bool {
+        let root = entries[entry].root
         // Inner holders come before outer ones.
-        let remaining = others.compactMap { heldPlace(of: $0, under: root) }
-            .map { (place: $0, depth: depth(of: $0)) }.sorted { $0.depth > $1.depth }.map(\.place)
+        let remaining = others.compactMap { heldEntry(of: $0, under: root) }
+            .map { (entry: $0, depth: depth(of: $0)) }.sorted { $0.depth > $1.depth }.map(\.entry)
         var usages: [Scope.ID: ScopeUsage] = [:]
         func usage(_ scope: Scope.ID) -> ScopeUsage { usages[scope] ?? ScopeUsage() }
         /// Returns the scope of the innermost holder around this one that remains.
-        func remainingScope(around holder: Place.ID) -> Scope.ID {
-            var scope = places[holder].scope
+        func remainingScope(around holder: ClaimEntry.ID) -> Scope.ID {
+            var scope = entries[holder].scope
             while scope != root, !others.contains(owner(of: scopes[scope].holder)) { scope = enclosing(scope) }
             return scope
         }
         for holder in remaining {
-            let held = HolderUsage(places[holder].share, with: usage(places[holder].innerScope))
+            let held = HolderUsage(entries[holder].share, with: usage(entries[holder].innerScope))
             usages[remainingScope(around: holder), default: ScopeUsage()].add(held)
         }
-        let ancestor = claims[places[place].claim].ancestors.lazy.filter(others.contains)
-            .compactMap { heldPlace(of: $0, under: root) }.first
+        let ancestor = claims[entries[entry].claim].ancestors.lazy.filter(others.contains)
+            .compactMap { heldEntry(of: $0, under: root) }.first
         guard var holder = ancestor else {
             var sum = usage(root)
-            sum.add(places[place].usage)
+            sum.add(entries[entry].usage)
             return sum.isValid
         }
-        var sum = usage(places[holder].innerScope)
-        sum.add(places[place].usage)
+        var sum = usage(entries[holder].innerScope)
+        sum.add(entries[entry].usage)
         while sum.isValid {
-            let share = places[holder].share
+            let share = entries[holder].share
             let (held, grown) = (
-                HolderUsage(share, with: usage(places[holder].innerScope)), HolderUsage(share, with: sum)
+                HolderUsage(share, with: usage(entries[holder].innerScope)), HolderUsage(share, with: sum)
             )
             let scope = remainingScope(around: holder)
             sum = usage(scope)
@@ -127,13 +127,13 @@ extension ExclusionTable {
         return false
     }
 
-    private func heldPlace(of owner: ObjectIdentifier, under root: Scope.ID) -> Place.ID? {
+    private func heldEntry(of owner: ObjectIdentifier, under root: Scope.ID) -> ClaimEntry.ID? {
         guard let claim = claimIDs[owner], claims[claim].state == .holding else { return nil }
-        return place(of: claim, under: root)
+        return entry(of: claim, under: root)
     }
 
-    private func depth(of place: Place.ID) -> Int {
-        var (depth, scope) = (0, places[place].scope)
+    private func depth(of entry: ClaimEntry.ID) -> Int {
+        var (depth, scope) = (0, entries[entry].scope)
         while !scopes[scope].holder.isNone {
             depth += 1
             scope = enclosing(scope)
@@ -147,9 +147,9 @@ extension ExclusionTable {
     /// claims wait for them; and the number of claims that it may still list.
     struct Extent {
         private var names: Set<Scope.ID> = []
-        /// Scopes whose holders were listed except for this one and those inside it. ``Place/ID/none`` means that all
+        /// Scopes whose holders were listed except for this one and those inside it. ``ClaimEntry/ID/none`` means that all
         /// were listed.
-        private var unlisted: [Scope.ID: Place.ID] = [:]
+        private var unlisted: [Scope.ID: ClaimEntry.ID] = [:]
         private(set) var left: Int
         /// True if the limit has kept the search from listing more.
         private(set) var isTruncated = false
@@ -166,13 +166,13 @@ extension ExclusionTable {
 
         /// Returns false if the holders in the scope, except for this one, were listed before. So they are listed twice
         /// at most.
-        fileprivate mutating func enter(_ scope: Scope.ID, but holder: Place.ID) -> Bool {
+        fileprivate mutating func enter(_ scope: Scope.ID, but holder: ClaimEntry.ID) -> Bool {
             guard let former = unlisted[scope] else {
                 unlisted[scope] = holder
                 return true
             }
             if former.isNone || former == holder { return false }
-            unlisted[scope] = Place.ID.none
+            unlisted[scope] = ClaimEntry.ID.none
             return true
         }
     }
@@ -184,12 +184,12 @@ extension ExclusionTable {
     func possibleBlockers(of id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []
-        forEachPlace(of: id) { place in
-            let root = places[place].root
-            if places[place].scope == root { return list(linkedTo: [root], within: &extent, holdersOf) }
+        forEachEntry(of: id) { entry in
+            let root = entries[entry].root
+            if entries[entry].scope == root { return list(linkedTo: [root], within: &extent, holdersOf) }
             // The claim's own ancestors do not block it. Inner scopes come before outer ones, whose holders may all be
             // unrelated to the claim.
-            var (inner, scope) = (Place.ID.none, places[place].scope)
+            var (inner, scope) = (ClaimEntry.ID.none, entries[entry].scope)
             while !scope.isNone {
                 if extent.enter(scope, but: inner) { addHolders(in: scope, but: inner, &extent) }
                 (inner, scope) = (scopes[scope].holder, enclosing(scope))
@@ -197,10 +197,10 @@ extension ExclusionTable {
             list(linkedTo: scopes[root].links.keys, within: &extent, holdersOf)
         }
         func holdersOf(_ root: Scope.ID, _ extent: inout Extent) { addHolders(in: root, but: .none, &extent) }
-        func addHolders(in scope: Scope.ID, but inner: Place.ID, _ extent: inout Extent) {
+        func addHolders(in scope: Scope.ID, but inner: ClaimEntry.ID, _ extent: inout Extent) {
             forEachHolder(within: scope, but: inner) { holder in
                 if !extent.take() { return false }
-                found.append(places[holder].claim)
+                found.append(entries[holder].claim)
                 return true
             }
         }
@@ -211,8 +211,8 @@ extension ExclusionTable {
     func possiblyBlocked(by id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
         if claims[id].state != .holding { return [] }
         var found: [Claim.ID] = []
-        forEachPlace(of: id) { place in
-            let (root, inside) = (places[place].root, places[place].innerScope)
+        forEachEntry(of: id) { entry in
+            let (root, inside) = (entries[entry].root, entries[entry].innerScope)
             if inside.isNone { return list(linkedTo: [root], within: &extent, waitingFor) }
             // The claims inside the holder are those of its descendants, and do not wait for it.
             forEachWaiting(for: root, but: inside, &extent)
@@ -227,10 +227,10 @@ extension ExclusionTable {
                     continue
                 }
                 for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
-                    var place = first
-                    while !place.isNone, extent.take() {
-                        found.append(places[place].claim)
-                        place = places[place].following
+                    var entry = first
+                    while !entry.isNone, extent.take() {
+                        found.append(entries[entry].claim)
+                        entry = entries[entry].following
                     }
                 }
                 scope = busyScope(after: scope, within: root)
@@ -254,21 +254,21 @@ extension ExclusionTable {
 
     // MARK: Walks
 
-    private func forEachPlace(of id: Claim.ID, _ body: (Place.ID) -> Void) {
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            body(place)
-            place = places[place].next
+    private func forEachEntry(of id: Claim.ID, _ body: (ClaimEntry.ID) -> Void) {
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            body(entry)
+            entry = entries[entry].next
         }
     }
 
-    func waiting(directlyIn scope: Scope.ID) -> [Place.ID] {
-        var found: [Place.ID] = []
+    func waiting(directlyIn scope: Scope.ID) -> [ClaimEntry.ID] {
+        var found: [ClaimEntry.ID] = []
         for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
-            var place = first
-            while !place.isNone {
-                found.append(place)
-                place = places[place].following
+            var entry = first
+            while !entry.isNone {
+                found.append(entry)
+                entry = entries[entry].following
             }
         }
         return found
@@ -278,28 +278,28 @@ extension ExclusionTable {
     ///
     /// - Parameter excluded: A holder directly in the scope. It is left out, with the holders inside it.
     private func forEachHolder(
-        within top: Scope.ID, but excluded: Place.ID = .none, _ body: (Place.ID) -> Bool
+        within top: Scope.ID, but excluded: ClaimEntry.ID = .none, _ body: (ClaimEntry.ID) -> Bool
     ) {
-        var place = scopes[top].holders.first
-        while !place.isNone {
-            if place == excluded {
-                place = following(place, within: top)
+        var entry = scopes[top].holders.first
+        while !entry.isNone {
+            if entry == excluded {
+                entry = following(entry, within: top)
                 continue
             }
-            if !body(place) { return }
-            let inside = places[place].innerScope
+            if !body(entry) { return }
+            let inside = entries[entry].innerScope
             let first = inside.isNone ? .none : scopes[inside].holders.first
-            place = first.isNone ? following(place, within: top) : first
+            entry = first.isNone ? following(entry, within: top) : first
         }
     }
 
     /// Returns the next holder that is not inside this one.
-    private func following(_ place: Place.ID, within top: Scope.ID) -> Place.ID {
-        var place = place
-        while places[place].following.isNone {
-            if places[place].scope == top { return .none }
-            place = scopes[places[place].scope].holder
+    private func following(_ entry: ClaimEntry.ID, within top: Scope.ID) -> ClaimEntry.ID {
+        var entry = entry
+        while entries[entry].following.isNone {
+            if entries[entry].scope == top { return .none }
+            entry = scopes[entries[entry].scope].holder
         }
-        return places[place].following
+        return entries[entry].following
     }
 }

@@ -16,27 +16,27 @@ extension ExclusionTable {
 
     /// Returns true if the holders let the claim have all of its names. Wait queues do not count.
     func isAllowed(_ id: Claim.ID) -> Bool {
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            if !refusal(of: place).isNone { return false }
-            place = places[place].next
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            if !refusal(of: entry).isNone { return false }
+            entry = entries[entry].next
         }
         return true
     }
 
-    /// Returns the outermost scope whose holders do not allow the place. What is added inside a holder may exceed what
+    /// Returns the outermost scope whose holders do not allow the entry. What is added inside a holder may exceed what
     /// that holder has, so the scopes around it must allow it, too.
-    func refusal(of place: Place.ID) -> Scope.ID {
+    func refusal(of entry: ClaimEntry.ID) -> Scope.ID {
         var refusing = Scope.ID.none
-        var scope = places[place].scope
+        var scope = entries[entry].scope
         var usage = scopes[scope].usage
-        usage.add(places[place].usage)
+        usage.add(entries[entry].usage)
         while true {
             if !usage.isValid { refusing = scope }
             let holder = scopes[scope].holder
             if holder.isNone { return refusing }
-            let (held, grown) = (places[holder].usage, HolderUsage(places[holder].share, with: usage))
-            scope = places[holder].scope
+            let (held, grown) = (entries[holder].usage, HolderUsage(entries[holder].share, with: usage))
+            scope = entries[holder].scope
             // Nothing changes in the scopes around this one.
             if grown == held { return refusing }
             usage = scopes[scope].usage
@@ -50,15 +50,15 @@ extension ExclusionTable {
     mutating func grant(_ id: Claim.ID) {
         let wasUnqueued = claims[id].state == .unqueued
         unlinkNames(of: id)
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            let scope = places[place].scope
-            if wasUnqueued { scopes[scope].unqueued.remove(place, in: &places) } else { dequeue(place) }
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            let scope = entries[entry].scope
+            if wasUnqueued { scopes[scope].unqueued.remove(entry, in: &entries) } else { dequeue(entry) }
             unlistIfQuiet(scope)
-            scopes[scope].holders.insert(place, in: &places)
-            scopes[scope].usage.add(places[place].usage)
+            scopes[scope].holders.insert(entry, in: &entries)
+            scopes[scope].usage.add(entries[entry].usage)
             _ = carryUp(from: scope)
-            place = places[place].next
+            entry = entries[entry].next
         }
         claims[id].state = .holding
         forgetAncestors(of: id)
@@ -72,10 +72,10 @@ extension ExclusionTable {
         while true {
             let holder = scopes[scope].holder
             if holder.isNone { return scope }
-            let (held, holds) = (places[holder].usage, HolderUsage(places[holder].share, with: scopes[scope].usage))
+            let (held, holds) = (entries[holder].usage, HolderUsage(entries[holder].share, with: scopes[scope].usage))
             if held == holds { return scope }
-            places[holder].usage = holds
-            scope = places[holder].scope
+            entries[holder].usage = holds
+            scope = entries[holder].scope
             scopes[scope].usage.remove(held)
             scopes[scope].usage.add(holds)
         }
@@ -85,55 +85,55 @@ extension ExclusionTable {
     /// ancestors ask first.
     private mutating func takeIn(descendantsOf id: Claim.ID) {
         let owner = claims[id].owner
-        var place = claims[id].firstPlace
-        while !place.isNone {
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
             // The claims in other scopes cannot have this owner as their nearest holder, because the ancestors of an
             // ancestor are ancestors.
-            let outer = places[place].scope
-            for waiting in waiting(directlyIn: outer) where claims[places[waiting].claim].ancestors.contains(owner) {
-                let inner = scope(inside: place)
-                if claims[places[waiting].claim].state == .unqueued {
-                    scopes[outer].unqueued.remove(waiting, in: &places)
-                    scopes[inner].unqueued.append(waiting, in: &places)
+            let outer = entries[entry].scope
+            for waiting in waiting(directlyIn: outer) where claims[entries[waiting].claim].ancestors.contains(owner) {
+                let inner = scope(inside: entry)
+                if claims[entries[waiting].claim].state == .unqueued {
+                    scopes[outer].unqueued.remove(waiting, in: &entries)
+                    scopes[inner].unqueued.append(waiting, in: &entries)
                 } else {
                     dequeue(waiting)
-                    scopes[inner].queue.insert(waiting, in: &places)
+                    scopes[inner].queue.insert(waiting, in: &entries)
                 }
-                places[waiting].scope = inner
+                entries[waiting].scope = inner
                 listAsBusy(inner)
             }
-            if !places[place].innerScope.isNone { noteWaiting(within: places[place].innerScope) }
-            place = places[place].next
+            if !entries[entry].innerScope.isNone { noteWaiting(within: entries[entry].innerScope) }
+            entry = entries[entry].next
         }
     }
 
     // MARK: Giving back
 
-    mutating func giveBack(_ place: Place.ID) {
-        let scope = places[place].scope
-        scopes[scope].holders.remove(place, in: &places)
-        scopes[scope].usage.remove(places[place].usage)
-        if !places[place].innerScope.isNone { dissolve(places[place].innerScope, into: scope) }
+    mutating func giveBack(_ entry: ClaimEntry.ID) {
+        let scope = entries[entry].scope
+        scopes[scope].holders.remove(entry, in: &entries)
+        scopes[scope].usage.remove(entries[entry].usage)
+        if !entries[entry].innerScope.isNone { dissolve(entries[entry].innerScope, into: scope) }
         noteWaiting(within: carryUp(from: scope))
     }
 
     /// Moves everything from the scope of a holder that is released into the scope around it. This is rare, because
     /// ancestors give back last.
     private mutating func dissolve(_ inner: Scope.ID, into outer: Scope.ID) {
-        while let holder = scopes[inner].holders.popFirst(in: &places) {
-            places[holder].scope = outer
-            scopes[outer].holders.insert(holder, in: &places)
-            scopes[outer].usage.add(places[holder].usage)
+        while let holder = scopes[inner].holders.popFirst(in: &entries) {
+            entries[holder].scope = outer
+            scopes[outer].holders.insert(holder, in: &entries)
+            scopes[outer].usage.add(entries[holder].usage)
         }
-        var (queued, unqueued) = (PlaceList(), PlaceList())
-        while let waiting = scopes[inner].queue.popFirst(in: &places) {
-            if move(waiting, to: outer) { queued.append(waiting, in: &places) }
+        var (queued, unqueued) = (ClaimEntryList(), ClaimEntryList())
+        while let waiting = scopes[inner].queue.popFirst(in: &entries) {
+            if move(waiting, to: outer) { queued.append(waiting, in: &entries) }
         }
-        while let waiting = scopes[inner].unqueued.popFirst(in: &places) {
-            if move(waiting, to: outer) { unqueued.append(waiting, in: &places) }
+        while let waiting = scopes[inner].unqueued.popFirst(in: &entries) {
+            if move(waiting, to: outer) { unqueued.append(waiting, in: &entries) }
         }
-        scopes[outer].queue.merge(queued, in: &places)
-        scopes[outer].unqueued.merge(unqueued, in: &places)
+        scopes[outer].queue.merge(queued, in: &entries)
+        scopes[outer].unqueued.merge(unqueued, in: &entries)
         while !scopes[inner].firstBusy.isNone {
             let busy = scopes[inner].firstBusy
             scopes[inner].firstBusy = scopes[busy].nextBusy
@@ -145,19 +145,19 @@ extension ExclusionTable {
         if !scopes[outer].isQuiet { listAsBusy(outer) } else { unlistIfQuiet(outer) }
     }
 
-    /// Moves a waiting place out of a scope that is dissolved. Returns false if it went into another scope, because an
+    /// Moves a waiting entry out of a scope that is dissolved. Returns false if it went into another scope, because an
     /// ancestor between the two has come to hold the name after a descendant did.
-    private mutating func move(_ waiting: Place.ID, to outer: Scope.ID) -> Bool {
-        let claim = places[waiting].claim
-        let scope = nearestScope(under: places[waiting].root, of: claims[claim].ancestors)
-        places[waiting].scope = scope
+    private mutating func move(_ waiting: ClaimEntry.ID, to outer: Scope.ID) -> Bool {
+        let claim = entries[waiting].claim
+        let scope = nearestScope(under: entries[waiting].root, of: claims[claim].ancestors)
+        entries[waiting].scope = scope
         if scope == outer { return true }
-        var alone = PlaceList()
-        alone.append(waiting, in: &places)
+        var alone = ClaimEntryList()
+        alone.append(waiting, in: &entries)
         if claims[claim].state == .unqueued {
-            scopes[scope].unqueued.merge(alone, in: &places)
+            scopes[scope].unqueued.merge(alone, in: &entries)
         } else {
-            scopes[scope].queue.merge(alone, in: &places)
+            scopes[scope].queue.merge(alone, in: &entries)
         }
         listAsBusy(scope)
         note(claim)
@@ -166,11 +166,11 @@ extension ExclusionTable {
 
     mutating func bypassQueues(_ id: Claim.ID) {
         unlinkNames(of: id)
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            dequeue(place)
-            scopes[places[place].scope].unqueued.append(place, in: &places)
-            place = places[place].next
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            dequeue(entry)
+            scopes[entries[entry].scope].unqueued.append(entry, in: &entries)
+            entry = entries[entry].next
         }
         claims[id].state = .unqueued
         note(id)
@@ -192,7 +192,7 @@ extension ExclusionTable {
 
     mutating func noteFirst(of scope: Scope.ID) {
         let first = scopes[scope].queue.first
-        if !first.isNone { note(places[first].claim) }
+        if !first.isNone { note(entries[first].claim) }
     }
 
     /// Notes all claims that a change in the scope may concern: the first one in each wait queue in it, at any depth,
@@ -201,10 +201,10 @@ extension ExclusionTable {
         var scope = top
         while !scope.isNone {
             noteFirst(of: scope)
-            var place = scopes[scope].unqueued.first
-            while !place.isNone {
-                note(places[place].claim)
-                place = places[place].following
+            var entry = scopes[scope].unqueued.first
+            while !entry.isNone {
+                note(entries[entry].claim)
+                entry = entries[entry].following
             }
             scope = busyScope(after: scope, within: top)
         }
@@ -247,25 +247,25 @@ extension ExclusionTable {
 
     /// Sorts the new candidates into those that are sorted already, so that the next one to look at comes last.
     private mutating func rank(from start: Int) -> Int {
-        for place in start..<candidates.count {
-            let claim = candidates[place].claim
-            candidates[place].rank = rank(of: claim)
-            candidates[place].arrival = claims[claim].arrival
+        for index in start..<candidates.count {
+            let claim = candidates[index].claim
+            candidates[index].rank = rank(of: claim)
+            candidates[index].arrival = claims[claim].arrival
             claims[claim].isNoted = false
         }
         if start == 0 {
             candidates.sort { $1.comesBefore($0) }
             return candidates.count
         }
-        for place in start..<candidates.count {
-            let candidate = candidates[place]
-            var (low, high) = (0, place)
+        for index in start..<candidates.count {
+            let candidate = candidates[index]
+            var (low, high) = (0, index)
             while low < high {
                 let middle = (low + high) / 2
                 if candidate.comesBefore(candidates[middle]) { low = middle + 1 } else { high = middle }
             }
-            if low < place {
-                candidates.remove(at: place)
+            if low < index {
+                candidates.remove(at: index)
                 candidates.insert(candidate, at: low)
             }
         }
@@ -274,10 +274,10 @@ extension ExclusionTable {
 
     private func rank(of claim: Claim.ID) -> Int {
         if claims[claim].state == .unqueued { return 0 }
-        var place = claims[claim].firstPlace
-        while !place.isNone {
-            if places[place].scope != places[place].root { return 1 }
-            place = places[place].next
+        var entry = claims[claim].firstEntry
+        while !entry.isNone {
+            if entries[entry].scope != entries[entry].root { return 1 }
+            entry = entries[entry].next
         }
         return 2
     }

@@ -32,7 +32,7 @@ struct Claim {
     var isNoted = false
     /// True if the names of the claim are linked, because it waits in their queues.
     var isLinked = false
-    var firstPlace = Place.ID.none
+    var firstEntry = ClaimEntry.ID.none
     /// The ancestors of the owner, the nearest one first. Set while the claim waits.
     var ancestors: [ObjectIdentifier] = []
 }
@@ -45,7 +45,7 @@ struct Claim {
 /// claims that block one another.
 struct ExclusionTable {
     var claims = Slab<Claim>()
-    var places = Slab<Place>()
+    var entries = Slab<ClaimEntry>()
     var scopes = Slab<Scope>()
     /// The outermost scope of each name that some claim asks for or holds.
     var roots: [ExclusionName: Scope.ID] = [:]
@@ -58,7 +58,7 @@ struct ExclusionTable {
     var candidates: [Candidate] = []
 
     var isEmpty: Bool {
-        claims.isEmpty && places.isEmpty && scopes.isEmpty && roots.isEmpty && claimIDs.isEmpty && waitingBelow.isEmpty
+        claims.isEmpty && entries.isEmpty && scopes.isEmpty && roots.isEmpty && claimIDs.isEmpty && waitingBelow.isEmpty
     }
 
     // MARK: Inserting and removing claims
@@ -80,17 +80,17 @@ struct ExclusionTable {
             return nil
         }
         arrivals += 1
-        var last = Place.ID.none
+        var last = ClaimEntry.ID.none
         for demand in demands {
             let root = Self.outermostScope(of: demand.name, in: &roots[demand.name, default: .none], &scopes)
             let scope = nearestScope(under: root, of: ancestors)
-            let place = places.insert(
-                Place(
+            let entry = entries.insert(
+                ClaimEntry(
                     claim: id, arrival: arrival, share: demand.share, root: root, scope: scope,
                     usage: HolderUsage(demand.share)))
-            if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
-            last = place
-            scopes[scope].queue.insert(place, in: &places)
+            if last.isNone { claims[id].firstEntry = entry } else { entries[last].next = entry }
+            last = entry
+            scopes[scope].queue.insert(entry, in: &entries)
             if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
         }
         return id
@@ -112,10 +112,10 @@ struct ExclusionTable {
     /// Makes a new claim wait: from now on it is found from the outermost scope, and by its ancestors.
     mutating func beginWaiting(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
         assert(claims[id].state == .queued && claims[id].ancestors.isEmpty, "A claim begins to wait once.")
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            listAsBusy(places[place].scope)
-            place = places[place].next
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            listAsBusy(entries[entry].scope)
+            entry = entries[entry].next
         }
         claims[id].ancestors = ancestors
         for ancestor in ancestors { waitingBelow[ancestor, default: 0] += 1 }
@@ -145,12 +145,12 @@ struct ExclusionTable {
     /// Calls `body` for the links from each name of the claim to the next one, and back. So all linked names can be
     /// reached from any of them.
     private mutating func forEachLink(of id: Claim.ID, _ body: (inout Slab<Scope>, Scope.ID, Scope.ID) -> Void) {
-        var place = claims[id].firstPlace
-        while !place.isNone, !places[place].next.isNone {
-            let next = places[place].next
-            body(&scopes, places[place].root, places[next].root)
-            body(&scopes, places[next].root, places[place].root)
-            place = next
+        var entry = claims[id].firstEntry
+        while !entry.isNone, !entries[entry].next.isNone {
+            let next = entries[entry].next
+            body(&scopes, entries[entry].root, entries[next].root)
+            body(&scopes, entries[next].root, entries[entry].root)
+            entry = next
         }
     }
 
@@ -167,30 +167,30 @@ struct ExclusionTable {
         // This comes first, so that the claim is not found as that of an ancestor.
         claimIDs[claims[id].owner] = nil
         unlinkNames(of: id)
-        var place = claims[id].firstPlace
-        while !place.isNone {
-            let (next, scope, root) = (places[place].next, places[place].scope, places[place].root)
-            let limit = places[place].share.limit
+        var entry = claims[id].firstEntry
+        while !entry.isNone {
+            let (next, scope, root) = (entries[entry].next, entries[entry].scope, entries[entry].root)
+            let limit = entries[entry].share.limit
             if limit < .max { scopes[root].declaredLimits.remove(limit) }
             switch claims[id].state {
-            case .queued: dequeue(place)
-            case .unqueued: scopes[scope].unqueued.remove(place, in: &places)
-            case .holding: giveBack(place)
+            case .queued: dequeue(entry)
+            case .unqueued: scopes[scope].unqueued.remove(entry, in: &entries)
+            case .holding: giveBack(entry)
             }
             unlistIfQuiet(scope)
             removeIfUnused(scope)
-            places.remove(place)
-            place = next
+            entries.remove(entry)
+            entry = next
         }
         forgetAncestors(of: id)
         claims.remove(id)
     }
 
-    /// Removes a place from its wait queue. The claim behind it may be the first one now.
-    mutating func dequeue(_ place: Place.ID) {
-        let scope = places[place].scope
-        let wasFirst = scopes[scope].queue.first == place
-        scopes[scope].queue.remove(place, in: &places)
+    /// Removes a entry from its wait queue. The claim behind it may be the first one now.
+    mutating func dequeue(_ entry: ClaimEntry.ID) {
+        let scope = entries[entry].scope
+        let wasFirst = scopes[scope].queue.first == entry
+        scopes[scope].queue.remove(entry, in: &entries)
         if wasFirst { noteFirst(of: scope) }
     }
 
@@ -200,7 +200,7 @@ struct ExclusionTable {
             roots[name] = nil
             scopes[scope].name = nil
         } else {
-            places[scopes[scope].holder].innerScope = .none
+            entries[scopes[scope].holder].innerScope = .none
         }
         scopes.remove(scope)
     }
@@ -213,33 +213,33 @@ struct ExclusionTable {
         return holder.isNone ? root : scope(inside: holder)
     }
 
-    private func nearestHolder(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Place.ID {
+    private func nearestHolder(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> ClaimEntry.ID {
         if scopes[root].holders.isEmpty { return .none }
         for ancestor in ancestors {
             guard let claim = claimIDs[ancestor], claims[claim].state == .holding else { continue }
-            if let place = place(of: claim, under: root) { return place }
+            if let entry = entry(of: claim, under: root) { return entry }
         }
         return .none
     }
 
-    func place(of claim: Claim.ID, under root: Scope.ID) -> Place.ID? {
-        var place = claims[claim].firstPlace
-        while !place.isNone {
-            if places[place].root == root { return place }
-            place = places[place].next
+    func entry(of claim: Claim.ID, under root: Scope.ID) -> ClaimEntry.ID? {
+        var entry = claims[claim].firstEntry
+        while !entry.isNone {
+            if entries[entry].root == root { return entry }
+            entry = entries[entry].next
         }
         return nil
     }
 
-    mutating func scope(inside holder: Place.ID) -> Scope.ID {
-        if places[holder].innerScope.isNone { places[holder].innerScope = scopes.insert(Scope(holder: holder)) }
-        return places[holder].innerScope
+    mutating func scope(inside holder: ClaimEntry.ID) -> Scope.ID {
+        if entries[holder].innerScope.isNone { entries[holder].innerScope = scopes.insert(Scope(holder: holder)) }
+        return entries[holder].innerScope
     }
 
     /// Returns the scope around this one; none for the outermost scope.
     func enclosing(_ scope: Scope.ID) -> Scope.ID {
         let holder = scopes[scope].holder
-        return holder.isNone ? .none : places[holder].scope
+        return holder.isNone ? .none : entries[holder].scope
     }
 
     /// Lists a scope in which a claim waits, and the scopes around it, as busy. So a search for waiting claims starts

@@ -1,6 +1,6 @@
 /// The part of a claim that concerns one name: an entry of a wait queue, or a holder.
-struct Place {
-    typealias ID = Slab<Place>.ID
+struct ClaimEntry {
+    typealias ID = Slab<ClaimEntry>.ID
 
     let claim: Claim.ID
     let arrival: Arrival
@@ -12,7 +12,7 @@ struct Place {
     var innerScope = Scope.ID.none
     /// The amount that a holder uses, including everything inside it.
     var usage: HolderUsage
-    /// The place of the same claim for its next name.
+    /// The entry of the same claim for its next name.
     var next = ID.none
     /// The neighbours in the list of the scope.
     var previous = ID.none
@@ -34,13 +34,13 @@ struct Scope {
     /// Claims behind these wait for the holders of the other names, too. Used in the outermost scope only.
     var links: [ID: Int] = [:]
 
-    var holder = Place.ID.none
+    var holder = ClaimEntry.ID.none
     var holders = HolderList()
     var usage = ScopeUsage()
 
     var queue = ClaimQueue()
     /// The claims that wait in no queue.
-    var unqueued = PlaceList()
+    var unqueued = ClaimEntryList()
 
     /// The scopes directly inside this one in which a claim waits at any depth, as a list that is linked through the
     /// scopes.
@@ -51,7 +51,7 @@ struct Scope {
 
     init(name: ExclusionName) { self.name = name }
 
-    init(holder: Place.ID) { self.holder = holder }
+    init(holder: ClaimEntry.ID) { self.holder = holder }
 
     var isQuiet: Bool { queue.isEmpty && unqueued.isEmpty && firstBusy.isNone }
 

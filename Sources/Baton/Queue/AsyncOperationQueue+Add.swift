@@ -1,0 +1,142 @@
+extension AsyncOperationQueue {
+    /// Adds an operation, together with the operations that it takes its inputs from, directly or not, and that nobody
+    /// has added.
+    ///
+    /// Other dependencies (``AnyOperation/addDependency(_:file:line:)``) are left to their owner, who adds them to this
+    /// queue or to another one, in any order. ``run(_:)`` and `includingDependencies` add them, too.
+    ///
+    /// Adding an operation twice is ``Misuse``, and the second add changes nothing. An input that was added together
+    /// with its reader may be added once more to the same queue; that is not misuse.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation to add.
+    ///   - includingDependencies: Whether to add every dependency, direct or not, instead of the inputs alone.
+    /// - Returns: The operation.
+    /// - Complexity: O(m + n) for m inputs of the operation and n operations that are added with it, including the
+    ///   inputs of those.
+    @discardableResult
+    @inlinable
+    public func add<Operation: AnyOperation>(
+        _ operation: Operation, includingDependencies: Bool = false, file: StaticString = #fileID, line: UInt = #line
+    ) -> Operation {
+        add(operation, includingDependencies, file, line)
+        return operation
+    }
+
+    /// Separate from the public method, so that its result costs nothing where the caller discards it.
+    @usableFromInline
+    func add(_ operation: AnyOperation, _ includingDependencies: Bool, _ file: StaticString, _ line: UInt) {
+        let place = CallSite(file: file, line: line)
+        if includingDependencies {
+            core.addWithUpstream(operation, place)
+        } else {
+            core.addWithInputs(operation, place)
+        }
+    }
+
+    /// Adds several operations, each as ``add(_:includingDependencies:file:line:)`` does.
+    ///
+    /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
+    public func add(
+        _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        add([first, second] + more, file: file, line: line)
+    }
+
+    /// Adds several operations in their order. This is the fastest way to add many operations.
+    ///
+    /// Each operation is added as ``add(_:includingDependencies:file:line:)`` adds it.
+    ///
+    /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
+    public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
+        operations.withUnsafeBufferPointer { core.add($0, CallSite(file: file, line: line), withInputs: true) }
+    }
+
+    /// Adds several operations of one type, in their order.
+    ///
+    /// This overload avoids converting the array to one of ``AnyOperation``, which would retain each operation once
+    /// more.
+    ///
+    /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
+    public func add<Operation: AnyOperation>(
+        _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line
+    ) {
+        // Safe: an array stores a reference to a subclass as it stores one to the superclass, and the memory is only
+        // read here.
+        operations.withUnsafeBufferPointer { operations in
+            operations.withMemoryRebound(to: AnyOperation.self) {
+                core.add($0, CallSite(file: file, line: line), withInputs: true)
+            }
+        }
+    }
+
+    /// Makes an operation from a closure, adds it, and returns it.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
+    /// - Returns: The operation.
+    @discardableResult
+    public func add<Output: Sendable>(
+        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
+    ) -> AsyncOperation<Output> {
+        let operation = AsyncOperation(name, body).recordOrigin(file, line)
+        core.add(operation, nil)
+        return operation
+    }
+
+    /// Adds an operation, with everything it needs that nobody has added yet. Nothing happens, and no misuse is
+    /// reported, if the operation was added before.
+    package func addUnlessAdded(_ operation: AnyOperation) { core.addWithUpstream(operation, nil) }
+
+    /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has
+    /// finished.
+    ///
+    /// The operation may have been added before. Cancelling the calling task cancels the operation, and also cancels
+    /// each operation that this call has added, unless another unfinished operation needs it or somebody else awaits
+    /// it. Even then, this returns only when the operation has finished, so that no work goes on after the caller has
+    /// continued.
+    ///
+    /// A body that calls this, itself or in a child task, releases its permit while it waits, as it does with
+    /// ``OperationContext/run(_:)``. A call from an unstructured task (`Task { }`) of a body does not release the
+    /// permit.
+    ///
+    /// - Parameter operation: The operation to add and await.
+    /// - Returns: The output of the operation.
+    /// - Throws: The error of the operation's outcome.
+    /// - Complexity: O(n) for n operations and dependencies that come before the operation and are not yet known to
+    ///   have been added.
+    public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
+        try await RunScope(operation, on: core).outcome()
+        return try operation.finishedResult.get()
+    }
+}
+
+extension AnyOperation {
+    /// Adds this operation to a queue, as ``AsyncOperationQueue/add(_:includingDependencies:file:line:)`` does.
+    ///
+    /// Added as the last operation of a chain of inputs, it adds the whole chain.
+    ///
+    /// ```swift
+    /// let text = data.then(Decoding()).then(Formatting()).add(to: queue)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operation.
+    ///   - includingDependencies: Whether to add every dependency, direct or not, instead of the inputs alone.
+    /// - Returns: This operation.
+    /// - Complexity: O(m + n) for m inputs of the operation and n operations that are added with it, including the
+    ///   inputs of those.
+    @discardableResult
+    @inlinable
+    public final func add(
+        to queue: AsyncOperationQueue, includingDependencies: Bool = false, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> Self {
+        queue.add(self, includingDependencies, file, line)
+        return self
+    }
+}
