@@ -59,9 +59,9 @@ public struct Authorize<Requested: Capability>: Procedure {
     /// - Throws: The error that ``Capability/requestAuthorization()`` throws.
     public func execute(in context: OperationContext) async throws -> CapabilityStatus {
         let capability = capability
-        let status = try await onOwnTask { await capability.status() }
+        let status = try await runOnChildTask { await capability.status() }
         guard status == .notDetermined else { return status }
-        try await onOwnTask { try await capability.requestAuthorization() }
+        try await runOnChildTask { try await capability.requestAuthorization() }
         return await capability.status()
     }
 }

@@ -187,3 +187,12 @@ extension OperationError {
         if case .dependencyCycle(let path) = self { path.contains(operation.reference) } else { false }
     }
 }
+
+/// Runs code of a condition on a child task. If the code cancels its task, nothing else is cancelled. A cancellation of
+/// the operation reaches the code.
+func runOnChildTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await work() }
+        return try await group.next()!
+    }
+}

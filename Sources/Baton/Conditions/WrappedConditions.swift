@@ -66,7 +66,7 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         do {
-            let result = try await onOwnTask { try await base.evaluate(for: operation, after: dependency) }
+            let result = try await runOnChildTask { try await base.evaluate(for: operation, after: dependency) }
             if case .skip = result { return .satisfied }
         } catch {
             // The evaluation was cancelled, so its error says nothing about the condition.
@@ -126,17 +126,17 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
         let pair = dependency as? DependencyPair
         switch rule {
         case .both:
-            let result = try await onOwnTask { try await first.evaluate(for: operation, after: pair?.first) }
+            let result = try await runOnChildTask { try await first.evaluate(for: operation, after: pair?.first) }
             guard case .satisfied = result else { return result }
             return try await second.evaluate(for: operation, after: pair?.second)
         case .either:
             let firstAnswer = await answer {
-                try await onOwnTask { try await first.evaluate(for: operation, after: pair?.first) }
+                try await runOnChildTask { try await first.evaluate(for: operation, after: pair?.first) }
             }
             if case .success(.satisfied) = firstAnswer { return .satisfied }
             try Task.checkCancellation()
             let secondAnswer = await answer {
-                try await onOwnTask { try await second.evaluate(for: operation, after: pair?.second) }
+                try await runOnChildTask { try await second.evaluate(for: operation, after: pair?.second) }
             }
             if case .failure = secondAnswer { try Task.checkCancellation() }
             switch (firstAnswer, secondAnswer) {

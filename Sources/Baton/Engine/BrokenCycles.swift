@@ -72,7 +72,8 @@ extension AnyOperation {
         withLife { $0.phase == .added && !$0.hasBegun && !isFence ? endBeforeRun(with: error, &$0) : nil }
     }
 
-    /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller completes the end.
+    /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller completes the
+    /// end.
     final func endWhileAdded(with error: OperationError, dependingOn next: AnyOperation) -> EarlyEnd? {
         isUnrun && needs(next) ? endWhileAdded(with: error) : nil
     }

@@ -14,8 +14,8 @@ struct PendingSuspects {
 
     private var pending = Suspects()
     private var isSweepRunning = false
-    /// How often the last operation of the queue has left during a sweep and has not been released yet. Another operation
-    /// may come and leave before the thread that removed the first one has released it.
+    /// How often the last operation of the queue has left during a sweep and has not been released yet. Another
+    /// operation may come and leave before the thread that removed the first one has released it.
     private var pendingReleases = 0
 
     /// True if no operation is held for a sweep, or by one.

@@ -127,7 +127,9 @@ extension OperationError {
         }
     }
 
-    /// The condition or operation that this error comes from; nil if it is the operation's own error.
+    /// The name of the condition or operation that this error comes from; nil if it is the operation's own error.
+    ///
+    /// For a skip that a condition has answered, this is the text of that answer.
     public var publisher: String? {
         switch self {
         case .conditionFailed(let condition, _): condition

@@ -5,7 +5,3 @@ package protocol DeterministicTaskExecutor: TaskExecutor {
     /// it.
     var hasOwnScope: Bool { get }
 }
-
-/// A clock that stands still until somebody advances it. Its sleeps are not split, because each intermediate wake-up
-/// would be a superfluous job in the schedule.
-package protocol VirtualClock: Clock {}

@@ -105,6 +105,10 @@ package final class TimeSource: Sendable {
     func nextWake(until time: Duration) -> Duration { min(time, now + longestWait) }
 }
 
+/// A clock that stands still until somebody advances it. Its sleeps are not split, because each intermediate wake-up
+/// would be a superfluous job in the schedule.
+package protocol VirtualClock: Clock {}
+
 extension Int64 {
     /// Adds two integers that are not negative, and returns `Int64.max` on overflow.
     fileprivate func addingUpToMaximum(_ other: Int64) -> Int64 {

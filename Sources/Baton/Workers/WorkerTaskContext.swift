@@ -89,12 +89,3 @@ extension QueueCore {
         return result.withLock { $0.take() }!
     }
 }
-
-/// Runs user code on a child task. If the code cancels its task, nothing else is cancelled. A cancellation of the
-/// operation reaches the code.
-func onOwnTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result.self) { group in
-        group.addTask { try await work() }
-        return try await group.next()!
-    }
-}

@@ -59,7 +59,7 @@ struct ClaimQueue {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Inserts a entry behind all others of its kind.
+    /// Inserts an entry behind all others of its kind.
     @inline(__always)
     mutating func insert(_ id: ClaimEntry.ID, in entries: inout Slab<ClaimEntry>) {
         if entries[id].arrival.isFurtherAttempt { return all.insert(id, before: firstOther, in: &entries) }

@@ -147,8 +147,8 @@ extension ExclusionTable {
     /// claims wait for them; and the number of claims that it may still list.
     struct Extent {
         private var names: Set<Scope.ID> = []
-        /// Scopes whose holders were listed except for this one and those inside it. ``ClaimEntry/ID/none`` means that all
-        /// were listed.
+        /// Scopes whose holders were listed except for this one and those inside it. ``ClaimEntry/ID/none`` means that
+        /// all were listed.
         private var unlisted: [Scope.ID: ClaimEntry.ID] = [:]
         private(set) var left: Int
         /// True if the limit has kept the search from listing more.
@@ -260,18 +260,6 @@ extension ExclusionTable {
             body(entry)
             entry = entries[entry].next
         }
-    }
-
-    func waiting(directlyIn scope: Scope.ID) -> [ClaimEntry.ID] {
-        var found: [ClaimEntry.ID] = []
-        for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
-            var entry = first
-            while !entry.isNone {
-                found.append(entry)
-                entry = entries[entry].following
-            }
-        }
-        return found
     }
 
     /// Calls `body` with the holders at any depth, outer ones before inner ones, until it returns false.

@@ -107,6 +107,19 @@ extension ExclusionTable {
         }
     }
 
+    /// Returns the entries that wait in a scope, without those in the scopes inside it.
+    private func waiting(directlyIn scope: Scope.ID) -> [ClaimEntry.ID] {
+        var found: [ClaimEntry.ID] = []
+        for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
+            var entry = first
+            while !entry.isNone {
+                found.append(entry)
+                entry = entries[entry].following
+            }
+        }
+        return found
+    }
+
     // MARK: Giving back
 
     mutating func giveBack(_ entry: ClaimEntry.ID) {

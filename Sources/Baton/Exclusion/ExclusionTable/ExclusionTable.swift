@@ -186,7 +186,7 @@ struct ExclusionTable {
         claims.remove(id)
     }
 
-    /// Removes a entry from its wait queue. The claim behind it may be the first one now.
+    /// Removes an entry from its wait queue. The claim behind it may be the first one now.
     mutating func dequeue(_ entry: ClaimEntry.ID) {
         let scope = entries[entry].scope
         let wasFirst = scopes[scope].queue.first == entry
