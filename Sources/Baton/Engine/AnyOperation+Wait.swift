@@ -104,7 +104,7 @@ extension AnyOperation {
         /// The run of the body. Waits that a run leaves behind do not count in the next run.
         let run: Int32
         /// The place among the waits of the run; none if the body does not wait for an operation.
-        let place: Awaited.Place
+        let place: Awaited.ID
         /// The queue to which the permit is released; nil if the body has no permit, or has released it in an earlier
         /// wait that is still open.
         let core: QueueCore?
@@ -128,7 +128,7 @@ extension AnyOperation {
     /// Ends a wait whose outcome has come. The last open wait of a body needs a permit before it ends; the others do
     /// not.
     fileprivate final func waitEnded(
-        at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
+        at place: Awaited.ID, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
         let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)

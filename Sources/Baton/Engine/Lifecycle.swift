@@ -31,7 +31,7 @@ struct Lifecycle {
     /// because the worker outlives the phase in which it is set.
     private(set) unowned(unsafe) var worker: Worker?
     private(set) var dependents = DependentList()
-    /// Read and changed through `OptionalStateStorage.swift`.
+    /// Read and changed through `Lifecycle+OptionalState.swift`.
     var optionalStateStorage = OptionalStateStorage.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }

@@ -15,7 +15,7 @@ struct Waiter {
     /// The run of that body.
     var run: Int32 = 0
     /// The place of the wait among those of that run.
-    var place = Awaited.Place.none
+    var place = Awaited.ID.none
 }
 
 /// An iteration that awaits many operations, each of which it knows by a number. Called outside every lock.
@@ -38,7 +38,7 @@ protocol OutcomeListener: AnyObject, Sendable {
 
 /// An operation that a body waits for.
 struct Awaited {
-    typealias Place = Slab<Awaited?>.ID
+    typealias ID = Slab<Awaited?>.ID
 
     let operation: AnyOperation
     /// True if `context.run` has started the operation: a cancel of the waiting operation then reaches it.

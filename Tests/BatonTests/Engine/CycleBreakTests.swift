@@ -7,7 +7,7 @@ import Testing
 @testable import Baton
 
 /// The tests do by hand what another thread does between the first end and the last one of a break.
-@Suite("No member of a broken cycle is settled before all have ended")
+@Suite("No member of a broken cycle is completed before all have ended")
 struct CycleBreakTests {
     private let error = OperationError.dependencyCycle([])
 
