@@ -8,8 +8,9 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     indirect case because(String)
     /// The operation that had started this one with `context.run` was cancelled, or had ended.
     indirect case parent(OperationReference)
-    /// The task that awaited the operation in ``AsyncOperationQueue/run(_:)``, or waited to submit it, was cancelled;
-    /// or the loop that was to take its output has ended.
+    /// The task that called ``AsyncOperationQueue/run(_:)`` or waited to submit the operation was cancelled.
+    ///
+    /// This is also the reason if the loop that was to take the output of the operation has ended.
     case caller
     /// Somebody called `cancelAll()` of the queue, or the queue was shut down.
     case queue

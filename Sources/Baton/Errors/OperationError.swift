@@ -32,8 +32,9 @@ public enum OperationError: Error, Sendable {
     case queueReleased
     /// The operation was added to a queue that had been shut down, or was shutting down.
     case queueShutDown
-    /// The operation waited for an exclusion whose holder waits for the operation, directly or through the others on
-    /// this path, which begins with the operation.
+    /// The operation waited for an exclusion whose holder waits for the operation.
+    ///
+    /// The path begins with the operation. Its other members are those through which the holder waits for it.
     case exclusionDeadlock([OperationReference])
     /// A call that throws makes no sense at this point, or a precondition of the operation can never be met.
     indirect case misuse(Misuse)

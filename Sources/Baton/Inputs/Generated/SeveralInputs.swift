@@ -8,7 +8,10 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
     ) where P.Input == (First, Second), P.Output == Output {
@@ -24,6 +27,8 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
@@ -43,7 +48,11 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>
@@ -60,6 +69,9 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -80,7 +92,12 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>
@@ -97,6 +114,10 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -117,7 +138,13 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>
@@ -134,6 +161,11 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -156,7 +188,14 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -174,6 +213,12 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -198,7 +243,15 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
+    ///   - seventh: The operation whose output is the seventh value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -216,6 +269,13 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
+    ///   - seventh: The operation whose output is the seventh value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -240,7 +300,16 @@ extension AsyncOperation {
     /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
     /// the parameters.
     ///
-    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
+    ///   - seventh: The operation whose output is the seventh value of the procedure's input.
+    ///   - eighth: The operation whose output is the eighth value of the procedure's input.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -258,6 +327,14 @@ extension AsyncOperation {
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - first: The operation whose output is the first value of the procedure's input.
+    ///   - second: The operation whose output is the second value of the procedure's input.
+    ///   - third: The operation whose output is the third value of the procedure's input.
+    ///   - fourth: The operation whose output is the fourth value of the procedure's input.
+    ///   - fifth: The operation whose output is the fifth value of the procedure's input.
+    ///   - sixth: The operation whose output is the sixth value of the procedure's input.
+    ///   - seventh: The operation whose output is the seventh value of the procedure's input.
+    ///   - eighth: The operation whose output is the eighth value of the procedure's input.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -283,8 +360,11 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output,
@@ -302,6 +382,8 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
@@ -322,8 +404,11 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output,
@@ -341,6 +426,8 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
@@ -362,8 +449,12 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output,
@@ -381,6 +472,9 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
@@ -402,8 +496,12 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -422,6 +520,9 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
@@ -446,8 +547,13 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -466,6 +572,10 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
@@ -489,8 +599,13 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -511,6 +626,10 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
@@ -537,8 +656,14 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -558,6 +683,11 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
@@ -582,8 +712,14 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -604,6 +740,11 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
@@ -630,8 +771,15 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -654,6 +802,12 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -683,8 +837,15 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -707,6 +868,12 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -736,8 +903,16 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -762,6 +937,13 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -792,8 +974,16 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -819,6 +1009,13 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -850,8 +1047,17 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - eighth: The operation whose output is the eighth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -876,6 +1082,14 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - eighth: The operation whose output is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -907,8 +1121,17 @@ extension AsyncOperation {
     /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
     /// operation in the order of the parameters.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - eighth: The operation whose output is the eighth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -934,6 +1157,14 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose output is the first argument of the closure.
+    ///   - second: The operation whose output is the second argument of the closure.
+    ///   - third: The operation whose output is the third argument of the closure.
+    ///   - fourth: The operation whose output is the fourth argument of the closure.
+    ///   - fifth: The operation whose output is the fifth argument of the closure.
+    ///   - sixth: The operation whose output is the sixth argument of the closure.
+    ///   - seventh: The operation whose output is the seventh argument of the closure.
+    ///   - eighth: The operation whose output is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<

@@ -7,8 +7,11 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -27,6 +30,8 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
@@ -47,8 +52,11 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -68,6 +76,8 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
@@ -90,8 +100,12 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -111,6 +125,9 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
@@ -134,8 +151,12 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -156,6 +177,9 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
@@ -181,8 +205,13 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -204,6 +233,10 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
@@ -230,8 +263,13 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -253,6 +291,10 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
@@ -280,8 +322,14 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -303,6 +351,11 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
@@ -330,8 +383,14 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -353,6 +412,11 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
@@ -380,8 +444,15 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -405,6 +476,12 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -436,8 +513,15 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -462,6 +546,12 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -494,8 +584,16 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -522,6 +620,13 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -556,8 +661,16 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -584,6 +697,13 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -619,8 +739,17 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - eighth: The operation whose outcome is the eighth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -647,6 +776,14 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - eighth: The operation whose outcome is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
@@ -681,8 +818,17 @@ extension AsyncOperation {
     /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
     /// were cancelled, and decides what to do.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// - Parameters:
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - eighth: The operation whose outcome is the eighth argument of the closure.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -709,6 +855,14 @@ extension AsyncOperation {
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
+    ///   - first: The operation whose outcome is the first argument of the closure.
+    ///   - second: The operation whose outcome is the second argument of the closure.
+    ///   - third: The operation whose outcome is the third argument of the closure.
+    ///   - fourth: The operation whose outcome is the fourth argument of the closure.
+    ///   - fifth: The operation whose outcome is the fifth argument of the closure.
+    ///   - sixth: The operation whose outcome is the sixth argument of the closure.
+    ///   - seventh: The operation whose outcome is the seventh argument of the closure.
+    ///   - eighth: The operation whose outcome is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
     public convenience init<
