@@ -38,15 +38,15 @@ test: ## run the tests of the engine, before each commit: minutes
 	swift build $(SWIFTFLAGS) --product batonPackageTests
 	swift test $(SWIFTFLAGS) --skip-build
 
-# The stress suites in full, the other modules, and what must have the machine for itself.
+# Also the stress suites in full, the other modules, and what must have the machine for itself.
 .PHONY: test-all
-test-all: test-library test-tiltshift ## run all tests
+test-all: test test-library test-tiltshift ## run all tests
 
 .PHONY: test-library
 test-library:
 	@scripts/bootstrap test
 	swift build $(SWIFTFLAGS) --product batonPackageTests
-	swift test $(SWIFTFLAGS) --skip-build --skip 'OutsideTests|BatonNetwork'
+	swift test $(SWIFTFLAGS) --skip-build --skip '^Baton(Testing)?Tests|OutsideTests|BatonNetwork'
 	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter OutsideTests
 	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter BatonNetwork
 

@@ -20,6 +20,16 @@ final class TimerThread: Sendable {
     private static let longest: Int64 = 10_000_000_000
 
     private let state = Monitor(State())
+    private let startThread: @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
+
+    /// - Parameter startThread: Starts a thread, and returns false if the system provides no more threads.
+    init(
+        startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+            PosixThread.start("baton-timer", $0)
+        }
+    ) {
+        self.startThread = startThread
+    }
 
     /// The current time in nanoseconds, on the clock of `ContinuousClock`, which is that of the deadlines.
     static var now: Int64 { baton_continuous_time() }
@@ -42,11 +52,9 @@ final class TimerThread: Sendable {
             state.isRunning = true
             return former.map { time < $0 } ?? true ? .one : .nobody
         }
-        if startsThread, !PosixThread.start("baton-timer", { self.work() }) {
-            state.change { state in
-                state.isRunning = false
-                return .nobody
-            }
+        if startsThread, !startThread({ self.work(untilEmpty: false) }) {
+            // The system provides no more threads. A thread of the global executor waits while there are timers.
+            TaskFactory(executor: nil, priority: nil).spawn { self.work(untilEmpty: true) }
         }
         return ticket!
     }
@@ -61,14 +69,21 @@ final class TimerThread: Sendable {
         return closure != nil
     }
 
-    private func work() {
+    /// - Parameter untilEmpty: True if the calls return when there is no timer left, so that the next timer tries to
+    ///   start a thread again.
+    private func work(untilEmpty: Bool) {
         while true {
             let due = state.wait { state -> Monitor<State>.Step<[@Sendable () -> Void]> in
                 let now = Self.now
                 let due = state.timers.takeDue(at: now)
                 if !due.isEmpty { return .done(due) }
+                if untilEmpty, state.timers.next == nil {
+                    state.isRunning = false
+                    return .done([])
+                }
                 return .wait(nanoseconds: state.timers.next.map { min($0 - now, Self.longest) })
             }
+            if due.isEmpty { return }
             for closure in due { closure() }
         }
     }

@@ -20,9 +20,9 @@ import Testing
     func theySayTheFraction(
         completed: Int64, total: Int64, fraction: Double, isComplete: Bool, expected: Int64, ofTotal: Int64
     ) {
-        let counts = UnitCounts(completed: completed, total: total, fraction: fraction, isComplete: isOver)
+        let counts = UnitCounts(completed: completed, total: total, fraction: fraction, isComplete: isComplete)
         // 3999.6 is rounded, and held back.
-        let held = !isOver && expected == ofTotal && ofTotal > 0 ? expected - 1 : expected
+        let held = !isComplete && expected == ofTotal && ofTotal > 0 ? expected - 1 : expected
         #expect(counts.completed == held)
         #expect(counts.total == ofTotal)
     }
