@@ -90,7 +90,7 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that snippets, links, promises and precedents are right
+lint: ## check the format, and that snippets, links, promises, precedents and mutations are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/generate-inputs --check
@@ -99,6 +99,7 @@ lint: ## check the format, and that snippets, links, promises and precedents are
 	scripts/check-links
 	scripts/check-guarantees
 	scripts/check-precedents
+	scripts/mutate --check
 
 .PHONY: format
 format: ## put everything in the right format
