@@ -1,7 +1,7 @@
 import Baton
 
-// Times are encoded as whole nanoseconds, which is short, and exact unless a clock has a finer resolution. Nil and
-// empty values are left out.
+// Times are encoded as whole nanoseconds, clamped to ±2^61, which are 73 years. This is short, and exact unless a clock
+// has a finer resolution. Nil, false and empty values are left out.
 
 extension Trace: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -11,7 +11,8 @@ extension Trace: Codable {
     /// Decodes a trace.
     ///
     /// - Parameter decoder: The decoder to read from.
-    /// - Throws: A `DecodingError` if the data is not that of a trace. Missing optional values are not an error.
+    /// - Throws: A `DecodingError` if the data is not that of a trace. Missing optional values are not an error, and a
+    ///   missing `start` or `end` counts as zero.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         queueName = try values.decodeIfPresent(String.self, forKey: .queueName)
@@ -48,7 +49,7 @@ extension Trace.Suspension: Codable {
     /// - Throws: A `DecodingError` if the data is not that of a suspension.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        start = try values.time(.start) ?? .zero
+        start = try values.requiredTime(.start)
         end = try values.time(.end)
     }
 
@@ -169,7 +170,7 @@ extension TracedOperation.Obstacle: Codable {
         reason = try values.decode(TracedWait.Reason.self, forKey: .reason)
         name = try values.decodeIfPresent(String.self, forKey: .name)
         holder = try values.decodeIfPresent(OperationReference.self, forKey: .holder)
-        start = try values.time(.start) ?? .zero
+        start = try values.requiredTime(.start)
         end = try values.time(.end)
     }
 
@@ -196,7 +197,7 @@ extension TracedOperation.Cancel: Codable {
     /// - Throws: A `DecodingError` if the data is not that of a cancel.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        time = try values.time(.time) ?? .zero
+        time = try values.requiredTime(.time)
         reason = try values.decode(String.self, forKey: .reason)
     }
 
@@ -212,6 +213,8 @@ extension TracedOperation.Cancel: Codable {
 }
 
 extension KeyedDecodingContainer {
+    fileprivate func requiredTime(_ key: Key) throws -> Duration { .nanoseconds(try decode(Int64.self, forKey: key)) }
+
     fileprivate func time(_ key: Key) throws -> Duration? {
         try decodeIfPresent(Int64.self, forKey: key).map { .nanoseconds($0) }
     }
@@ -224,12 +227,12 @@ extension KeyedEncodingContainer {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, limited to 73 years. The sum or the difference of two values does not
-    /// overflow, even for a decoded trace with arbitrary times.
+    /// The duration in whole nanoseconds, clamped to ±2^61, which are 73 years. The sum or the difference of two values
+    /// does not overflow, even for a decoded trace with arbitrary times.
     var nanoseconds: Int64 {
         let most: Int64 = 1 << 61
         let (seconds, attoseconds) = components
         if seconds.magnitude > UInt64(most / 1_000_000_000) { return seconds < 0 ? -most : most }
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        return min(max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, -most), most)
     }
 }

@@ -42,6 +42,29 @@ import Testing
         #expect(trace.suspensions.isEmpty && trace.operations[0].attempts[0].obstacles.isEmpty)
     }
 
+    @Test(
+        "A suspension, an obstacle or a cancel without its time is refused",
+        arguments: [
+            #""suspensions":[{"end":1}]"#, #""attempts":[{"number":1,"obstacles":[{"reason":"rate","end":1}]}]"#,
+            #""cancel":{"reason":"x"}"#,
+        ])
+    func missingTimes(_ part: String) {
+        let text = #"{"end":1,"eventCount":1,"operations":[{"reference":{"id":1,"name":"x"},\#(part)}]}"#
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Trace.self, from: Data(text.utf8)) }
+    }
+
+    @Test("Longer times than 73 years are clamped, and the order of times is kept")
+    func longTimes() {
+        let most: Int64 = 1 << 61
+        #expect(Duration.seconds(2_305_843_009).nanoseconds == 2_305_843_009_000_000_000)
+        for longer in [
+            Duration.seconds(2_305_843_009) + .milliseconds(900), .seconds(2_305_843_010), .seconds(Int64.max),
+        ] {
+            #expect(longer.nanoseconds == most)
+            #expect((Duration.zero - longer).nanoseconds == -most)
+        }
+    }
+
     @Test func anEmptyOneIsReadToo() throws {
         #expect(try written(Trace(of: [])) == Trace(of: []))
     }
