@@ -74,8 +74,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (0.04, "0.0 s"), (9.94, "9.9 s"), (59.0, "59 s"), (61.0, "1:01"), (3600.0, "1:00:00"),
-        (34_560_000.0, "400 days"), (-1.0, "0.0 s"),
+        (0.04, "0.0 s"), (9.94, "9.9 s"), (9.97, "10 s"), (10.0, "10 s"), (59.0, "59 s"), (59.6, "1:00"),
+        (61.0, "1:01"),
+        (3600.0, "1:00:00"), (34_560_000.0, "400 days"), (-1.0, "0.0 s"),
     ])
     func durationsAreShort(seconds: Double, text: String) {
         #expect(LiveFormatter.duration(.seconds(seconds)) == text)

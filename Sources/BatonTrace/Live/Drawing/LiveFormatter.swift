@@ -24,7 +24,7 @@ enum LiveFormatter {
     static func duration(_ time: Duration, isRough: Bool = false) -> String {
         let exact = max(time, .zero) / .seconds(1)
         let seconds = Int(min(isRough ? exact.rounded(.up) : exact.rounded(), 1e12))
-        if !isRough, exact < 10 { return "\(tenths(exact)) s" }
+        if !isRough, exact < 9.95 { return "\(tenths(exact)) s" }
         if seconds < 60 { return "\(seconds) s" }
         if seconds < 3600 { return "\(seconds / 60):\(twoDigits(seconds % 60))" }
         if seconds < 100 * 3600 {
@@ -46,7 +46,8 @@ enum LiveFormatter {
         return obstacles.isEmpty ? text : "\(text) \(obstacles)"
     }
 
-    /// Returns, in brackets, how many waiting operations wait for an exclusion or a rate. Empty if none does.
+    /// Returns the numbers of operations that wait for exclusions and rates, in parentheses. The text is empty if there
+    /// are none.
     static func obstacles(_ stage: LiveStage) -> String {
         var parts: [String] = []
         switch stage.obstacle {
