@@ -34,7 +34,8 @@ public struct HTTPHead: Sendable, Hashable {
         self.interimHeads = interimHeads
     }
 
-    /// The number of bytes of the body, or nil if the server has not said, or the body has a content encoding.
+    /// The length of the body in bytes. Nil if `Content-Length` is missing, invalid or contradictory, or if the body
+    /// has a transfer or content encoding.
     public var contentLength: Int64? {
         if let encoding = headers["Content-Encoding"], encoding.lowercased() != "identity" { return nil }
         if headers["Transfer-Encoding"] != nil { return nil }
@@ -45,7 +46,8 @@ public struct HTTPHead: Sendable, Hashable {
 
     /// Returns ``contentLength`` if a response to the request has a body, and nil if it has none.
     ///
-    /// Without a body, `Content-Length` is the length that the body of another response would have (RFC 9110, 8.6).
+    /// In a response to HEAD and in a 304 response, `Content-Length` is the length of the body that a response to GET
+    /// would have (RFC 9110, 8.6).
     func bodyLength(for request: URLRequest) -> Int64? {
         let hasBody = request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(status)
         return hasBody ? contentLength : nil
@@ -71,7 +73,8 @@ public struct HTTPHead: Sendable, Hashable {
 }
 
 extension HTTPHead: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The status and the URL, without what may be secret: the user, the password, the query and the header fields.
+    /// The status and the URL. Parts that may be secret are left out: the user, the password, the query and the header
+    /// fields.
     public var description: String { "\(status) \(url?.withoutSecrets ?? "")".cleanLines }
 
     /// The same text as `description`.
@@ -85,9 +88,11 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Creates header fields from a dictionary.
     ///
-    /// - Parameter fields: The values by name.
+    /// - Parameter fields: The values by name. Names that differ only in case are names of one field, whose values are
+    ///   then in the order of the names.
     public init(_ fields: [String: String] = [:]) {
-        for (name, value) in fields { add(name, value) }
+        // A dictionary has a random order.
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) { add(name, value) }
     }
 
     /// The value of a field, or nil if there is none.
@@ -121,15 +126,15 @@ public struct HTTPHeaders: Sendable, Hashable {
 extension String {
     var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Returns the texts between separators, without whitespace at their ends. It splits by Unicode scalars, because a
-    /// combining accent after a separator must not hide it: header fields are bytes.
+    /// Returns the texts between separators, without whitespace at their ends. Splits by Unicode scalars and not by
+    /// characters: a separator with a combining mark after it would be another `Character`.
     func parts(separatedBy separator: Unicode.Scalar) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0).trimmed }
     }
 }
 
 extension Int64 {
-    /// Creates a number from a text of digits only, as HTTP writes numbers. `+5` is not one.
+    /// Creates a number from ASCII digits. Unlike `Int64(_:)`, it rejects a sign.
     init?(digits: String) {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         self.init(digits)

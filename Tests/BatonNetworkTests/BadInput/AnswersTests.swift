@@ -115,6 +115,14 @@ import Testing
         #expect(HTTPHead(status: 200, url: nil, headers: fields).contentType == "application/json")
     }
 
+    @Test("Values of names that differ only in case are in the order of the names")
+    func namesThatDifferInCase() {
+        for _ in 0..<20 {
+            let fields = HTTPHeaders(["vary": "c", "VARY": "a", "Vary": "b", "X-A": "1"])
+            #expect(fields.values(of: "Vary") == ["a", "b", "c"])
+        }
+    }
+
     @Test(arguments: ["+5", "-5", " ", "5 6", "５"]) func whatIsNoLength(_ text: String) {
         let head = HTTPHead(status: 200, url: nil, headers: HTTPHeaders(["Content-Length": text]))
         #expect(head.contentLength == nil)
