@@ -32,17 +32,18 @@ final class WakeUpSocket: Sendable {
         close(writing)
     }
 
-    /// Wakes the thread. May be called from any thread. No thread reads the byte, so the descriptor stays readable.
+    /// Wakes the thread for good. May be called from any thread. No thread reads the byte, so the descriptor stays
+    /// readable, and every later poll returns at once.
     func wake() {
         var byte: UInt8 = 0
-        // `write` never blocks, because only a few bytes are ever written.
+        // `write` does not block: an object is woken a few times at most, and the socket's buffer has room for more.
         _ = write(writing, &byte, 1)
     }
 }
 
 enum Descriptor {
-    /// The type of a stream socket that child processes do not inherit. Where the system supports it, the flag is set
-    /// when the socket is created.
+    /// The type of a stream socket. On Glibc, it contains the flag that keeps child processes from inheriting the
+    /// socket. Elsewhere ``keepFromChildren(_:)`` sets the flag afterwards.
     static var stream: Int32 {
         #if canImport(Glibc)
             Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

@@ -1,6 +1,7 @@
 internal import Foundation
 
 extension URL {
+    /// True if a request can be sent to the URL: it has the scheme `http` or `https`, a host, and a port other than 0.
     var isHTTP: Bool {
         ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && port != 0
     }
@@ -14,7 +15,7 @@ extension URL {
         return parts.url ?? self
     }
 
-    /// The scheme, the host and the port. URLs with the same origin may see the same secrets.
+    /// The scheme, the host and the port. Credentials for a URL may also be sent to URLs with the same origin.
     var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"

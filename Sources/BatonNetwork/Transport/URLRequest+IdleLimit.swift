@@ -10,8 +10,8 @@ extension Duration {
 }
 
 extension URLRequest {
-    /// The longest time during which no byte may arrive or be sent: `timeoutInterval`, or 60 seconds if that is not a
-    /// positive number.
+    /// The longest time that may pass without a byte being sent or received: `timeoutInterval`, or 60 seconds if that
+    /// is not a positive number.
     var idleLimit: Duration {
         timeoutInterval > 0 ? .seconds(min(timeoutInterval, Duration.longest / .seconds(1))) : .seconds(60)
     }
