@@ -38,7 +38,8 @@ final class LaunchQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// The number of programs that have ended, and whether other starts wait. To be read before a start is tried.
+    /// The number of programs that have ended, and whether other starts wait. Read it before trying a start, and pass
+    /// the count to ``wait(since:atFront:)``.
     var snapshot: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
 
     func launched(_ program: AnyObject, _ pipeline: [ProgramPipe]) {
@@ -70,8 +71,8 @@ final class LaunchQueue: Sendable {
     func wait(since endCount: Int?, atFront: Bool) async throws -> Bool {
         let wakeup = Wakeup()
         let pipelines = state.withLock { Array($0.running.values) }
-        // The pipes are read without holding the lock of this queue. A task that connects pipes in the meantime starts
-        // a program or gives one up, and either brings the end of a program nearer.
+        // The pipes are read without holding the lock of this queue. The answer stays right until the lock is taken:
+        // all starts run on the single thread of the launcher, as this function does, and an end changes `endCount`.
         let canEnd = pipelines.contains { $0.allSatisfy(\.isConnected) }
         let step: Step = state.withLock { state in
             if let endCount {

@@ -19,7 +19,8 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. A relative path starts from the directory of this process.
     ///   - appending: True if the program writes to the end of the file.
-    ///   - resemble: Copies owner, group and rights of the old file to the draft. Tests replace it.
+    ///   - resemble: Copies the owner, the group and the permissions of the old file to the draft. A parameter for
+    ///     tests.
     /// - Throws: A `SystemFailure` if the file cannot be examined or opened, or is a directory.
     init(
         _ path: String, appending: Bool,
@@ -40,10 +41,10 @@ final class OutputFile: Sendable {
                 descriptor = try .opened { baton_make_file(draft, 0o666, $0) }
                 return
             }
-            // The draft starts readable for its owner alone: a process that opens it before it has its final rights
-            // could go on reading it.
+            // The draft starts readable for its owner alone: a process that opens it before it has its final
+            // permissions could go on reading it.
             descriptor = try .opened { baton_make_file(draft, 0o600, $0) }
-            // If the rights cannot be copied, the draft stays readable for its owner alone.
+            // If the permissions cannot be copied, the draft stays readable for its owner alone.
             _ = resemble(descriptor.number, &found.file)
         }
     }
@@ -53,7 +54,7 @@ final class OutputFile: Sendable {
     /// The kind of the file at a path, and the place where a new file for this path belongs.
     private struct Found {
         var file = baton_file()
-        /// The target of a link is replaced, and not the link itself.
+        /// The path to replace. It is the end of a chain of symbolic links, so that the link itself stays.
         let place: String
 
         init(_ path: String) throws(SystemFailure) {
@@ -69,7 +70,7 @@ final class OutputFile: Sendable {
         /// Follows links that lead to a file that does not exist yet, and returns the path at their end.
         private static func resolvingLinks(of path: String) -> String {
             var place = path
-            // The system follows at most 40 links, and it has already found that these links end.
+            // Linux follows at most 40 links. `baton_examine` has followed these, so the loop ends.
             for _ in 0..<40 {
                 guard let text = baton_link_target(place) else { break }
                 defer { baton_free(text) }
@@ -89,8 +90,8 @@ final class OutputFile: Sendable {
 
     /// Returns true if this file will replace the file at `path`.
     ///
-    /// The suffix of the draft's name is unique, so the method asks the file system whether the draft that `path` would
-    /// have with this suffix is this draft. The answer accounts for links, and for file systems that ignore case.
+    /// Appends this draft's unique suffix to the resolved `path`. If the result is the same file as this draft, both
+    /// paths lead to the same destination. The answer accounts for links, and for file systems that ignore case.
     func replaces(_ path: String) -> Bool {
         guard let draft, let found = try? Found(path) else { return false }
         return baton_is_one_file(draft, found.place + ending) != 0
