@@ -8,5 +8,5 @@ let upload = AsyncOperation("upload") { context in
 }
 .retry(.exponential(from: .milliseconds(1)).jittered(), attempts: 5) { error in error.underlyingError is Busy }
 .timeout(.seconds(5))  // each attempt
-.unique(by: "report.pdf")  // nobody else uploads it meanwhile
+.unique(by: "report.pdf")  // a second upload with this key is skipped
 print(try await queue.run(upload), upload.attempts.count)  // sent at attempt 3 3

@@ -3,7 +3,7 @@ import Baton
 struct OutOfPaint: Error {}
 let queue = AsyncOperationQueue()
 let name = AsyncOperation { "wheel barrow" }
-let count = AsyncOperation<Int>.callback { finish in finish(3) }  // for what calls back
+let count = AsyncOperation<Int>.callback { finish in finish(3) }  // wraps a callback-based API
 let order = AsyncOperation(name, count) { name, count in "\(count) × \(name)" }
 let colour = AsyncOperation<String>("colour") { throw OutOfPaint() }
 let paint = AsyncOperation(colour, default: "red") { colour in "in \(colour)" }

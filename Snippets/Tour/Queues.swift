@@ -8,5 +8,6 @@ let cover = AsyncOperation("cover") { print("cover") }
 cover.priority = .high  // before other pages that are ready
 try await queue.submit(cover)
 for number in 1...9 { try await queue.submit(AsyncOperation { print("page \(number)") }) }
-queue.addBarrier("bind") { print("bound") }  // after all of them, before what comes later
-await queue.shutdown(within: .seconds(5))  // then cancels what is left; `drain()` never does, `shutdown(on:)` on Ctrl-C
+queue.addBarrier("bind") { print("bound") }  // runs after all earlier operations and before all later ones
+// Cancels what is unfinished after 5 s. `drain()` waits without a limit, and `shutdown(on:)` shuts down on a signal.
+await queue.shutdown(within: .seconds(5))

@@ -12,6 +12,8 @@ func names(at url: URL) -> AsyncOperation<[String]> {
 }
 
 let words = Subprocess("printf", arguments: ["%s\\n", "red", "wheel", "barrow", "red"])
-let sorted = AsyncOperation(SubprocessPipeline(words, Subprocess("sort"), Subprocess("uniq")))  // at the same time
-let last = sorted.then(Subprocess("tail", arguments: ["-n", "1"]))  // afterwards, with what they have written
+// The three programs run concurrently, connected by pipes.
+let sorted = AsyncOperation(SubprocessPipeline(words, Subprocess("sort"), Subprocess("uniq")))
+// This one runs afterwards, with the output of the pipeline as its input.
+let last = sorted.then(Subprocess("tail", arguments: ["-n", "1"]))
 print(try await AsyncOperationQueue.shared.run(last).text, terminator: "")  // wheel
