@@ -43,7 +43,7 @@ extension AsyncOperationQueue {
         let members = QueueDirectory.all.filter { $0.taskFactory.executor === executor }
             .flatMap { core in core.state.withLock { $0.members() } }
             .filter { !$0.hasFinished }
-        var inspector = StateInspector()
+        let inspector = StateInspector()
         let awaited = Set(members.flatMap { inspector.waits(of: $0) }.map { ObjectIdentifier($0.source) })
         // Operations that nobody waits for come first. If operations wait for one another in a cycle, the first one is
         // explained.

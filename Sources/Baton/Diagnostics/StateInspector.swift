@@ -1,5 +1,5 @@
-/// Inspects operations and their queues. It reads each queue and each clock once, however many operations there are,
-/// and is used without holding a lock.
+/// Inspects operations and their queues. It caches what it reads of queues, rates and clocks, so that many operations
+/// of one queue can be inspected in linear time. It is used without holding a lock.
 struct StateInspector {
     private struct QueueView {
         let core: QueueCore
@@ -7,6 +7,8 @@ struct StateInspector {
         /// The first few operations that hold permits; `nil` until somebody needs them.
         var running: [OperationReference]?
         var now: Duration?
+        /// The time on the clock of the queue's events.
+        var eventNow: Duration?
 
         var reference: QueueReference { QueueReference(name: core.name, number: core.number) }
 
@@ -32,7 +34,7 @@ struct StateInspector {
     // MARK: Waits
 
     /// Returns the unfinished operations that this one waits for, each once.
-    mutating func waits(of operation: AnyOperation) -> [Wait] {
+    func waits(of operation: AnyOperation) -> [Wait] {
         let hasPreconditions = operation.withLife { $0.optionalState?.preconditions.areNone == false }
         var seen: Set<ObjectIdentifier> = []
         var waits = operation.waits.filter { wait in
@@ -46,7 +48,7 @@ struct StateInspector {
 
     // MARK: Causes
 
-    /// Returns why an operation that waits for no other one has not finished.
+    /// Returns why the operation has not finished, or how it has finished. The operation must not wait for another one.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
         let view = operation.withLife { OperationView($0, at: operation) }
         switch view.phase {
@@ -56,7 +58,7 @@ struct StateInspector {
             guard let core = view.core else { return .starting }
             if let pause = view.pause { return cause(of: pause, on: core) }
             if view.hasRates, let cause = causeOfRateWait(of: operation) { return cause }
-            return causeOfWaiting(of: operation, in: core)
+            return causeOfWaiting(in: core, goesFirst: view.goesFirst)
         case .evaluating: return .evaluating(conditions: view.conditions.all.map(\.condition.name))
         case .executing, .finishing:
             // An operation that ends before a queue has taken it only has handlers left to run.
@@ -74,22 +76,24 @@ struct StateInspector {
         }
     }
 
-    /// Returns the queue of an operation with this cause, if the queue is suspended but does not hold the operation
-    /// back, because this is a further attempt.
+    /// Returns the queue of an operation with this cause, if the queue is suspended and the operation runs or waits for
+    /// its next attempt nevertheless, because the queue does not suspend further attempts.
     mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
         switch cause {
         case .retrying: break
         case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
-        default: return nil
+        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating, .excluded,
+            .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
+            return nil
         }
         guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
         let view = view(of: core)
         return view.scheduler.isSuspended && !view.scheduler.suspendsFurtherAttempts ? view.reference : nil
     }
 
-    private mutating func causeOfWaiting(of operation: AnyOperation, in core: QueueCore) -> Explanation.Cause {
+    private mutating func causeOfWaiting(in core: QueueCore, goesFirst: Bool) -> Explanation.Cause {
         let view = view(of: core)
-        if view.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(view.reference) }
+        if view.scheduler.isSuspended, !goesFirst { return .queueSuspended(view.reference) }
         if !view.scheduler.isFull { return .starting }
         return .queueFull(view.reference, width: view.scheduler.width, running: running(in: core))
     }
@@ -102,7 +106,7 @@ struct StateInspector {
             guard let (view, now) = rates[key] else { continue }
             let turn = view.turn(of: arrival)
             let left = max(.zero, turn.time - now)
-            if longest == nil || longest!.left < left { longest = (rate, left, turn.behind) }
+            if longest.map({ $0.left < left }) ?? true { longest = (rate, left, turn.behind) }
         }
         return longest.map { .waitingForRate("\($0.rate)", timeLeft: $0.left, behind: $0.behind) }
     }
@@ -130,7 +134,7 @@ struct StateInspector {
         if let start = view.start ?? view.worker?.attemptTimeout.withLock({ $0.start(of: operation) }) {
             return max(.zero, now(of: core) - start)
         }
-        if let start = view.eventStart { return max(.zero, core.time.now - start) }
+        if let start = view.eventStart { return max(.zero, eventNow(of: core) - start) }
         return quiet.flatMap { $0.queue === core ? $0.time : nil }
     }
 
@@ -147,6 +151,13 @@ struct StateInspector {
         if let now = view(of: core).now { return now }
         let now = core.timerService.now
         queueViews[ObjectIdentifier(core)]?.now = now
+        return now
+    }
+
+    private mutating func eventNow(of core: QueueCore) -> Duration {
+        if let now = view(of: core).eventNow { return now }
+        let now = core.time.now
+        queueViews[ObjectIdentifier(core)]?.eventNow = now
         return now
     }
 
@@ -174,6 +185,7 @@ private struct OperationView {
 
     let phase: Lifecycle.Phase
     let core: QueueCore?
+    let goesFirst: Bool
     let isCancelled: Bool
     let conditions: TinyArray<StoredCondition>
     let hasRates: Bool
@@ -193,6 +205,8 @@ private struct OperationView {
         let timing = optionalState?.timing
         phase = life.phase
         core = life.isUnderWay ? operation.core : nil
+        // In every other phase, the worker may write `goesFirst` now.
+        goesFirst = life.phase == .added && operation.goesFirst
         isCancelled = life.isCancelled
         conditions = optionalState?.preconditions.conditions ?? .none
         hasRates = optionalState?.preconditions.hasRates ?? false

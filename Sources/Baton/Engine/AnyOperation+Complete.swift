@@ -135,7 +135,7 @@ extension AnyOperation {
     /// As ``endBeforeRun(with:)``, but an operation that has failed and waits for its next attempt goes on.
     final func endUnlessRetried(with error: OperationError) -> EarlyEnd? {
         withLife { life in
-            // `goesFirst` is read last, because it is written while the body runs.
+            // `goesFirst` is read last, because the worker writes it before the operation becomes `added` again.
             let triesAgain = life.phase == .added && life.hasBegun && goesFirst
             return triesAgain ? nil : endBeforeRun(with: error, &life)
         }

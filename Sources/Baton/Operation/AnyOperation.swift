@@ -31,7 +31,9 @@ public class AnyOperation: @unchecked Sendable {
     /// have to move to another list of the scheduler.
     private final let priorityStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
     /// True for a child that a running body waits for, and for a failed operation that tries again: the operation
-    /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock.
+    /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock by
+    /// the worker, before the operation becomes `added` again. So it may be read under the queue's lock and, in phase
+    /// `added`, under the operation's lock.
     @exclusivity(unchecked) final var goesFirst = false
     /// True for a child that a running body waits for. Written in the claim, constant afterwards.
     @exclusivity(unchecked) final var isChild = false
