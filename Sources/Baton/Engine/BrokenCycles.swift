@@ -1,12 +1,15 @@
 /// The cycles through an operation that were broken before anybody added the operation. Guarded by its operation's
 /// lock.
 ///
-/// The dependencies of such an operation may still change, so it does not end with the cycles. It ends when it is
-/// added, if it still depends on the next operation of one of the cycles and that operation has ended because of a
-/// cycle. If the next operation is added later, both end then.
+/// The dependencies of such an operation may still change, so it does not fail when the cycle is broken. It fails when
+/// it is added, if it still depends on the next operation of one of the cycles and that operation has failed because of
+/// a cycle. If the next operation is added later, both fail then.
 ///
-/// A later break adds to the cycles that an earlier break has noted. It sees fewer operations, because members have
-/// ended since.
+/// An example: A waits for B, B waits for A, and nobody has added A. The break fails B and notes the cycle in A. When A
+/// is added and still depends on B, A fails, too.
+///
+/// Several breaks may note cycles in one operation. The cycles of earlier breaks are kept, because a later break does
+/// not see the members that have ended since.
 struct BrokenCycles {
     /// The reference is weak, because an operation retains its dependencies, and `BrokenCycles` is a part of an
     /// operation.
@@ -29,9 +32,10 @@ struct BrokenCycles {
     /// - Parameters:
     ///   - error: The error for the operation.
     ///   - next: The operation that this operation waits for on the cycle.
-    ///   - followers: Operations that wait for this operation on their cycles, and that nobody had added either.
+    ///   - followers: The unadded operations whose next operation on their cycle is this one.
     mutating func note(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
-        // An identifier in `places` may be that of an operation that has been released.
+        // The identifier may be that of a released operation whose address is used again. Then the weak reference is
+        // nil, and the edge is replaced.
         let edge = Edge(error: error, next: Member(operation: next))
         if let place = places[ObjectIdentifier(next)] {
             if edges[place].next.operation == nil { edges[place] = edge }
@@ -83,9 +87,9 @@ extension AnyOperation {
         withLife { _ in edges.contains(operation) } || plannedChildren.contains { $0 === operation }
     }
 
-    /// Ends a child of a group that has ended, if nobody has added the child and it is on a broken cycle.
+    /// Ends this operation, a child of a group that has ended, if nobody has added it and it is on a broken cycle.
     ///
-    /// - Returns: The ends of the child and of its followers. Empty if the child is on no broken cycle.
+    /// - Returns: The ends of this operation and of its followers. Empty if it is on no broken cycle.
     final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
         // The operations are released outside the lock.
         let cycleEdges = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
@@ -102,7 +106,8 @@ extension AnyOperation {
         return [end] + AnyOperation.endFollowers(of: [self])
     }
 
-    /// Called by the thread that adds the operation. Returns true if it has ended because it is on a broken cycle.
+    /// Returns true if the operation is on a broken cycle, and so ends as soon as it is linked. Called by the thread
+    /// that adds the operation, which has not linked it yet.
     final func endsOnBrokenCycle() -> Bool {
         let (cycleEdges, sources) = withLife { life in
             life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
@@ -112,20 +117,20 @@ extension AnyOperation {
         guard
             let edge = cycleEdges.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
         else { return false }
-        // The end is completed when the operation has been linked.
-        _ = endBeforeRun(with: edge.error)
+        let end = endBeforeRun(with: edge.error)
+        assert(end == nil, "Internal inconsistency: an operation ended before its thread had linked it")
         return true
     }
 
-    /// Called by the thread that links the operation to a source that has finished, perhaps because of a cycle that
-    /// both are on.
+    /// Ends this operation if it is on a broken cycle with a source that has finished. Called by the thread that links
+    /// the operation to that source.
     final func foundFinishedSource() {
         CycleBreak.foundFinished(by: self)
         _ = endsOnBrokenCycle()
     }
 
-    /// Ends the followers of those of the operations that failed because of a cycle, the followers of these, and so on,
-    /// if they have been added since the break. Otherwise they would be released when the operations are completed, and
+    /// Ends the followers, direct and indirect, of those `operations` that failed because of a cycle, if the followers
+    /// have been added since the break. Otherwise the completion of `operations` would make them ready, and they would
     /// run.
     static func endFollowers(of operations: [AnyOperation]) -> [EarlyEnd] {
         var ends: [EarlyEnd] = []
@@ -134,8 +139,8 @@ extension AnyOperation {
             for follower in source.followersIfEndedOnCycle {
                 guard let error = follower.error(through: source), follower.needs(source) else { continue }
                 let (isNew, end) = follower.withLife { life -> (Bool, EarlyEnd?) in
-                    // An operation that has ended while a thread links it stays in this phase until that thread goes
-                    // on.
+                    // An operation that has ended while a thread links it stays `added` until that thread completes it.
+                    // It has `endAfterLinking` then.
                     guard life.phase == .added, life.optionalState?.endAfterLinking == nil else { return (false, nil) }
                     return (true, follower.endBeforeRun(with: error, &life))
                 }

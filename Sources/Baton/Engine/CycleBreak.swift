@@ -5,28 +5,31 @@ import Synchronization
 /// Every member has to have its outcome before any member releases its dependents. Otherwise a dependent that is a
 /// member itself would run instead of failing. The thread that breaks the cycle is not the only one that completes
 /// members, however: a member that ends while another thread links it is completed by that thread. So a break is
-/// registered from before its first end until after its last one. A thread that is about to complete a member, or has
-/// seen one finished while it links another one, first ends all members of the registered breaks that the operation
-/// belongs to. No thread waits for another thread.
+/// registered before it ends its first member, and stays registered until it has ended the last one. Two kinds of
+/// threads help it: a thread that completes a member, and a thread that links an operation to a finished member. Each
+/// of them first ends all members of the registered breaks that its operation belongs to. No thread waits for another
+/// thread.
 final class CycleBreak: Sendable {
     enum Result {
         case ended
         /// There is no such cycle any more.
         case changed
-        /// All members of this cycle are bodies, or unadded operations that bodies wait for.
+        /// Every member either runs its body, or is an unadded operation that a running body waits for. The value is
+        /// the cycle.
         case allBegun([OperationReference])
     }
 
     /// A member that nobody had added when the graph was read.
     private struct Unadded {
         let node: Int
-        /// Members that were not added either, and whose cycle leads to this member next.
+        /// The unadded members whose next operation on their cycle is this member.
         var followers: [Int] = []
     }
 
     private static let underWay = Locked<[CycleBreak]>([])
-    /// Lets the thread that adds an operation see without a lock that there are none. The count rises before the first
-    /// member ends, so a thread that has seen a member finished, under that member's lock, cannot miss the break.
+    /// The number of registered breaks. If it is zero, a thread that links an operation need not take the lock. The
+    /// count rises before the first member ends, so a thread that has seen a member finished, under that member's lock,
+    /// cannot miss the break.
     private static let underWayCount = Atomic(0)
 
     private let operations: [AnyOperation]
@@ -53,9 +56,10 @@ final class CycleBreak: Sendable {
 
     /// Ends the members that have not begun.
     func perform() -> Result {
-        // The dependencies of an added operation change only when it ends. So if all members are unfinished now, after
-        // the whole cycle has been read, the cycle exists now.
-        if cycles.all[0].contains(where: { operations[$0].hasFinished }) { return .changed }
+        // The dependencies of an added operation change only when it ends. So if all members of the first cycle, which
+        // consists of added operations, are unfinished now, that cycle exists now. The other members are looked at too,
+        // because an operation that waited for a finished one may be on no cycle any more.
+        if operations.contains(where: \.hasFinished) { return .changed }
         if !operations.contains(where: \.isUnrun), case .dependencyCycle(let path) = errors[0] {
             return .allBegun(path)
         }
@@ -78,13 +82,14 @@ final class CycleBreak: Sendable {
         Self.complete(ends, around: operations)
     }
 
-    /// Called by the thread that links `operation` to a source that has finished. If both belong to a break, both have
-    /// to end.
+    /// Ends all members of the registered breaks that contain `operation`. Called by the thread that links the
+    /// operation to a source that has finished.
     static func foundFinished(by operation: AnyOperation) {
         if underWayCount.load(ordering: .acquiring) != 0 { complete([], around: [operation]) }
     }
 
-    /// Completes ends of operations that failed because of a cycle with `operations`, once all of them have ended.
+    /// Ends all members of the registered breaks that contain one of `operations`, and then completes these ends and
+    /// `ends`.
     static func complete(_ ends: [AnyOperation.EarlyEnd], around operations: [AnyOperation]) {
         for end in ends + endMembersOfAll(around: operations) { end.complete() }
     }

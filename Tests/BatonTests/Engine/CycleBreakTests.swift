@@ -116,6 +116,22 @@ struct CycleBreakTests {
         #expect(stage.ran == [])
     }
 
+    @Test("A break ends nothing if a member of any of its cycles has finished since the search")
+    func memberThatHasFinished() {
+        let stage = TestQueue()
+        let absent = stage.noting("absent")
+        let (one, two) = (stage.noting("one", after: absent), stage.noting("two", after: absent))
+        let (three, finished) = (stage.noting("three", after: absent), stage.noting("finished"))
+        stage.run(one, two, three, finished)
+        // The first cycle is the shorter one, of `one` and `two`.
+        let result = cycleBreak(of: [one, two, three, finished], [[1, 2], [0], [3], [0]]).perform()
+        if case .changed = result {} else { Issue.record("The break should see that a member has finished.") }
+        #expect([one, two, three].allSatisfy { !$0.hasFinished })
+        stage.run(absent)
+        #expect([one, two, three].allSatisfy { $0.failure == nil })
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test("A break leaves the members of others alone")
     func breakOfOthers() {
         let stage = TestQueue()
