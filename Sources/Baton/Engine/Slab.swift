@@ -14,7 +14,7 @@ struct Slab<Element> {
     private var free: [ID] = []
 
     /// True if the place exists. Places cease to exist when an empty slab releases its memory.
-    func hasPlace(_ id: ID) -> Bool { id.index < elements.count }
+    func hasPlace(_ id: ID) -> Bool { elements.indices.contains(id.index) }
 
     var isEmpty: Bool { free.count == elements.count }
 
@@ -31,9 +31,11 @@ struct Slab<Element> {
         return ID(number: Int32(elements.count - 1))
     }
 
-    /// Frees a place. Its element is kept until the place is used again or all places are free.
+    /// Frees a place. The slab keeps the element until the place is used again, or until an empty slab with more than
+    /// 1,024 places releases its memory. So the caller first clears what the slab must not retain.
     @inline(__always)
     mutating func remove(_ id: ID) {
+        assert(free.count < elements.count && free.last != id, "Internal inconsistency: a place is freed twice")
         free.append(id)
         // After a peak, the empty slab releases its memory.
         if isEmpty, elements.count > 1024 { self = Self() }

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct SlabTests {
+    @Test("A slab has the places of its elements, and no place for no ID")
+    func places() {
+        var slab = Slab<String>()
+        #expect(!slab.hasPlace(.none))
+        let id = slab.insert("a")
+        #expect(slab.hasPlace(id))
+        #expect(!slab.hasPlace(.none))
+    }
+
+    @Test("A place that was freed is used again")
+    func reuse() {
+        var slab = Slab<String>()
+        let (first, second) = (slab.insert("a"), slab.insert("b"))
+        slab.remove(first)
+        #expect(!slab.isEmpty)
+        let third = slab.insert("c")
+        #expect(third == first)
+        #expect(slab.all == ["c", "b"])
+        slab.remove(second)
+        slab.remove(first)
+        #expect(slab.isEmpty)
+    }
+
+    @Test("An empty slab that had many elements gives up its places")
+    func release() {
+        var slab = Slab<Int>()
+        let ids = (0...1024).map { slab.insert($0) }
+        for id in ids { slab.remove(id) }
+        #expect(slab.isEmpty)
+        #expect(!ids.contains { slab.hasPlace($0) })
+    }
+}
