@@ -46,8 +46,8 @@ extension QueueCore {
         return await onAnotherTask(of: operation, on: worker) { condition.dependency(for: operation) }
     }
 
-    /// Evaluates the conditions, whose dependencies have been asked for on this task. If one of them has cancelled the
-    /// task, the evaluation moves to another task.
+    /// Evaluates the conditions with the dependencies that they have returned on this task. If a condition has
+    /// cancelled the task, the evaluation moves to another task.
     private nonisolated(nonsending) func evaluate(
         _ conditions: [any OperationCondition], _ dependencies: [AnyOperation?], of operation: AnyOperation,
         on worker: Worker
@@ -102,20 +102,23 @@ extension QueueCore {
         let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
             for index in conditions.indices {
                 group.addTask {
-                    var verdict = Verdict.answered(.satisfied)
-                    // The task is known as one of the operation, so that what the condition awaits is a wait of the
-                    // operation and no cycle is missed.
+                    var verdict: Verdict?
+                    // Registers the task as a task of the operation. If the condition awaits another operation, this
+                    // counts as a wait of the operation, and cycles through it are found.
                     await WorkerTaskContext.run(of: self) { task in
                         task.running = operation
                         verdict = await Verdict.of(conditions[index], on: operation, after: dependencies[index])
                         task.running = nil
+                    }
+                    guard let verdict else {
+                        preconditionFailure("Internal inconsistency: a condition was not evaluated")
                     }
                     return (index, verdict)
                 }
             }
             var verdicts: [(index: Int, verdict: Verdict)] = []
             for await (index, verdict) in group {
-                // An error that the cancel has caused says nothing about the condition.
+                // After `cancelAll()`, a `CancellationError` says nothing about the condition.
                 if group.isCancelled, verdict.isCancellation { continue }
                 verdicts.append((index, verdict))
                 if !verdict.isSatisfied { group.cancelAll() }
