@@ -18,21 +18,20 @@ struct FailedAttempts {
         newest.isEmpty ? first.last : newest[(oldest + newest.count - 1) % newest.count]
     }
 
-    /// Appends an attempt. Returns an attempt that is not kept any more: its error is the user's, so the caller
-    /// releases it after unlocking.
-    mutating func append(_ attempt: OperationAttempt) -> FailedAttempts {
+    /// Appends an attempt, and returns the attempt that it displaces, if any. The caller releases that attempt after
+    /// unlocking, because the release of its error may run the user's code.
+    mutating func append(_ attempt: OperationAttempt) -> OperationAttempt? {
         count += 1
         if first.count < Self.firstKept {
             first.append(attempt)
         } else if newest.count < Self.newestKept {
             newest.append(attempt)
         } else {
-            var dropped = FailedAttempts()
-            dropped.first = [newest[oldest]]
+            let displaced = newest[oldest]
             newest[oldest] = attempt
             oldest = (oldest + 1) % newest.count
-            return dropped
+            return displaced
         }
-        return FailedAttempts()
+        return nil
     }
 }

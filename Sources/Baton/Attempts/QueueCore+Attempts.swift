@@ -209,7 +209,7 @@ extension AnyOperation {
     fileprivate final func endAttempt(_ next: NextRun, _ body: Body) -> Lifecycle.AttemptEnd? {
         // The former outcome is the user's value, so it is released after unlocking.
         var formerOutcome: any Sendable = ()
-        var formerFailures = FailedAttempts()
+        var formerFailures: [OperationAttempt] = []
         let end = withLife { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.optionalState?.timing {
@@ -233,16 +233,17 @@ extension AnyOperation {
 
 extension TimedState {
     /// Records the end of an attempt. Returns the attempts that are not kept any more, to be released after unlocking.
-    fileprivate func noteEnd(followedBy next: NextRun) -> FailedAttempts {
+    fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
         let rare = madeRareTiming()
         if let error = next.error {
-            return rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
+            let failure = OperationAttempt(number: Int(attempt), error: error, delay: next.delay)
+            return rare.failures.append(failure).map { [$0] } ?? []
         }
         attempt = 0
         rare.firstStart = nil
         rare.repetitions += 1
         defer { rare.failures = FailedAttempts() }
-        return rare.failures
+        return rare.failures.all
     }
 }
 
