@@ -17,12 +17,12 @@ public struct QueueSnapshot: Sendable, Codable {
         public let attempt: Int
         /// The operation that runs this one, if it belongs to the same queue.
         public let parent: OperationReference?
-        /// The direct waits of the operation, for operations that have not finished.
+        /// The unfinished operations that this operation waits for directly.
         public let waitsFor: [OperationWait]
         /// The reason why the operation has not finished, in a few sentences on one line.
         ///
-        /// For an operation that waits for others, this names those and not the root. Follow ``waitsFor`` to the root,
-        /// or call ``AnyOperation/explain()``.
+        /// If the operation waits for others, the text names only the operations that it waits for directly. To find
+        /// the operation at the end of the chain, follow ``waitsFor``, or call ``AnyOperation/explain()``.
         public let cause: String
     }
 
@@ -34,9 +34,9 @@ public struct QueueSnapshot: Sendable, Codable {
     public let width: Int
     /// True if the queue is suspended, so that it starts no operation.
     public let isSuspended: Bool
-    /// How many permits are taken, of the ``width`` that there are.
+    /// The number of permits in use, at most ``width`` unless the width was reduced.
     public let running: Int
-    /// The time since the queue was made, on its clock. Encoded in seconds.
+    /// The time since the queue was made, on its clock. Negative if the clock has gone back. Encoded in seconds.
     public let time: Duration
     /// The unfinished operations, children included, in no particular order.
     public let operations: [Operation]
@@ -50,7 +50,7 @@ extension QueueSnapshot {
     /// Decodes a snapshot.
     ///
     /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError` if the data is no snapshot, or its time is no time since a queue was made.
+    /// - Throws: `DecodingError` if the data is not a snapshot, or its time is longer than 292 billion years.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         name = try values.decodeIfPresent(String.self, forKey: .name)
@@ -127,7 +127,7 @@ extension OperationPriority: Codable {
 }
 
 extension AsyncOperationQueue {
-    /// Returns the operations of the queue at this moment, what each of them waits for, and why it has not finished.
+    /// Returns the operations of the queue at this moment, each with its waits and the reason why it has not finished.
     ///
     /// ```swift
     /// let json = try JSONEncoder().encode(queue.snapshot())
@@ -162,7 +162,7 @@ extension QueueCore {
     }
 }
 
-/// The view of one operation.
+/// What the snapshot reads of one operation, before it knows which operations have finished meanwhile.
 private struct SnapshotView {
     let reference: OperationReference
     let priority: OperationPriority

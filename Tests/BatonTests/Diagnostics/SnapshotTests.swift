@@ -196,6 +196,21 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: ["1e300", "-1e300", "9.3e18"]) func aTimeThatCannotBeIsRefused(seconds: String) throws {
+        let written =
+            #"{"isSuspended":true,"number":1,"operations":[],"running":0,"seconds":\#(seconds),"width":64}"#
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(QueueSnapshot.self, from: Data(written.utf8))
+        }
+    }
+
+    @Test("A snapshot of a queue whose clock has gone back is read")
+    func negativeTime() throws {
+        let written = #"{"isSuspended":true,"number":1,"operations":[],"running":0,"seconds":-1.5,"width":64}"#
+        let snapshot = try JSONDecoder().decode(QueueSnapshot.self, from: Data(written.utf8))
+        #expect(snapshot.time == .milliseconds(-1500))
+    }
 }
 
 /// A test clock that does something when it is asked for the time.
@@ -219,13 +234,5 @@ private final class TellingClock: Clock {
 
     func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
         try await base.sleep(until: deadline, tolerance: tolerance)
-    }
-
-    @Test(arguments: ["1e300", "-1e300", "9.3e18"]) func aTimeThatCannotBeIsRefused(seconds: String) throws {
-        let written =
-            #"{"isSuspended":true,"number":1,"operations":[],"running":0,"seconds":\#(seconds),"width":64}"#
-        #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(QueueSnapshot.self, from: Data(written.utf8))
-        }
     }
 }
