@@ -19,14 +19,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     them.
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
     ///   - width: How many elements are under way at a time, at least 1. Less is reported as ``Misuse`` and counts as
-    ///     1. `nil`
-    /// stands for the width of the queue when the iteration begins, but at most 64. ``AsyncOperationQueue/unlimited``
-    /// turns back-pressure off.
+    ///     1. `nil` stands for the width of the queue when the iteration begins, but at most 64.
+    ///     ``AsyncOperationQueue/unlimited`` turns back-pressure off.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
-    ///     a name,
-    /// conditions or dependencies. Called for one element after another, in order, on the task that iterates this
-    /// sequence.
+    ///     a name, conditions or dependencies. Called for one element after another, in order, on the task that
+    ///     iterates this sequence.
     /// - Returns: The sequence of the outputs.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,

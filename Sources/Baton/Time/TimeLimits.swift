@@ -51,8 +51,7 @@ extension AnyOperation {
     ///
     /// - Parameters:
     ///   - limit: The maximum time from the add to the start of the body, on the queue's clock. A negative limit is
-    ///     reported as
-    /// ``Misuse`` and counts as zero.
+    ///     reported as ``Misuse`` and counts as zero.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     /// - Returns: This operation.
