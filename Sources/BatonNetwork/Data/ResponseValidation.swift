@@ -60,7 +60,7 @@ public struct ResponseValidation: Sendable {
 
     private func with(_ types: [String]) -> ResponseValidation {
         var copy = self
-        copy.types = types.map { HTTPHead.type($0) ?? "" }
+        copy.types = types.map { HTTPHead.mediaType(of: $0) ?? "" }
         return copy
     }
 

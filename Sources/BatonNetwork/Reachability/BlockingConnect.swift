@@ -51,11 +51,11 @@ struct BlockingConnect {
     }
 
     private func failure(at address: addrinfo) -> ReachabilityError? {
-        let descriptor = socket(address.ai_family, Descriptor.stream, address.ai_protocol)
+        let descriptor = socket(address.ai_family, SocketFlags.stream, address.ai_protocol)
         // An address of a family that this machine does not support is unreachable.
         if descriptor < 0 { return errno == EMFILE || errno == ENFILE ? .noResources(text(of: errno)) : failed(errno) }
         defer { close(descriptor) }
-        Descriptor.keepFromChildren(descriptor)
+        SocketFlags.keepFromChildren(descriptor)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return nil }
         guard errno == EINPROGRESS || errno == EINTR else { return failed(errno) }

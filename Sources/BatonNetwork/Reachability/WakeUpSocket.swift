@@ -22,8 +22,8 @@ final class WakeUpSocket: Sendable {
     /// Returns nil if the system has no descriptors left.
     init?() {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Descriptor.stream, 0, &ends) == 0 else { return nil }
-        for end in ends { Descriptor.keepFromChildren(end) }
+        guard socketpair(AF_UNIX, SocketFlags.stream, 0, &ends) == 0 else { return nil }
+        for end in ends { SocketFlags.keepFromChildren(end) }
         (descriptor, writing) = (ends[0], ends[1])
     }
 
@@ -41,7 +41,7 @@ final class WakeUpSocket: Sendable {
     }
 }
 
-enum Descriptor {
+enum SocketFlags {
     /// The type of a stream socket. On Glibc, it contains the flag that keeps child processes from inheriting the
     /// socket. Elsewhere ``keepFromChildren(_:)`` sets the flag afterwards.
     static var stream: Int32 {

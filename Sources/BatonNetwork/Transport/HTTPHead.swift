@@ -60,14 +60,14 @@ public struct HTTPHead: Sendable, Hashable {
 
     /// The media type of the body in lower case, without parameters: "application/json". If there are several, the last
     /// one counts.
-    public var contentType: String? { headers.values(of: "Content-Type").last.flatMap(Self.type) }
+    public var contentType: String? { headers.values(of: "Content-Type").last.flatMap(Self.mediaType(of:)) }
 
     /// A Boolean value that indicates whether another head follows. 101 is final, because the bytes after it are not
     /// HTTP.
     var isInterim: Bool { 100...199 ~= status && status != 101 }
 
     /// Returns a media type in lower case, without parameters.
-    static func type(_ text: String) -> String? {
+    static func mediaType(of text: String) -> String? {
         text.parts(separatedBy: ";").first { !$0.isEmpty }?.lowercased()
     }
 }

@@ -92,7 +92,7 @@ struct Trial: Sendable {
         let description: String
     }
 
-    func fail(_ text: String) -> RequirementFailure { RequirementFailure(description: text) }
+    func failure(_ text: String) -> RequirementFailure { RequirementFailure(description: text) }
 
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
         if !condition { throw RequirementFailure(description: text()) }
@@ -111,12 +111,12 @@ struct Trial: Sendable {
     ) throws -> HTTPHead {
         let prefix = what.map { "\($0): " } ?? ""
         guard case .answer(let head, let data) = outcome else {
-            throw fail("\(prefix)the answer \(status) was expected, and there was \(outcome)")
+            throw failure("\(prefix)the answer \(status) was expected, and there was \(outcome)")
         }
         try require(head.status == status, "\(prefix)the status should be \(status), and was \(head.status)")
         if let body, data != Data(body.utf8) {
             let text = String(decoding: data.prefix(100), as: UTF8.self)
-            throw fail("\(prefix)the body should be ‘\(body)’, and was ‘\(text)’ (\(data.count) bytes)")
+            throw failure("\(prefix)the body should be ‘\(body)’, and was ‘\(text)’ (\(data.count) bytes)")
         }
         return head
     }
@@ -153,7 +153,7 @@ struct Trial: Sendable {
     func requireError(_ outcome: Outcome, _ kinds: Kind..., for what: String? = nil) throws {
         if case .error(let reason) = outcome, let kind = Kind(reason), kinds.contains(kind) { return }
         let expected = kinds.map { ".\($0.rawValue)" }.joined(separator: " or ")
-        throw fail((what.map { "\($0): " } ?? "") + "\(expected) was expected, and there was \(outcome)")
+        throw failure((what.map { "\($0): " } ?? "") + "\(expected) was expected, and there was \(outcome)")
     }
 
     /// Requires an error that says that the answer was cut short.

@@ -40,7 +40,7 @@ final class LaunchQueue: Sendable {
 
     /// The number of programs that have ended, and whether other starts wait. Read it before trying a start, and pass
     /// the count to ``wait(since:atFront:)``.
-    var snapshot: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
+    var snapshot: (endCount: Int, hasWaiters: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
 
     func launched(_ program: AnyObject, _ pipeline: [ProgramPipe]) {
         state.withLock { $0.running[ObjectIdentifier(program)] = pipeline }

@@ -16,7 +16,7 @@ enum Launcher {
         try Task.checkCancellation()
         try check(program)
         let queue = LaunchQueue.shared
-        let hasWaited = queue.snapshot.isBusy ? try await queue.wait(since: nil, atFront: false) : false
+        let hasWaited = queue.snapshot.hasWaiters ? try await queue.wait(since: nil, atFront: false) : false
         // Whether or not this start succeeds, the next waiting start has to look again: there may be room for it, or it
         // may have to fail.
         defer { queue.wakeNext() }

@@ -9,7 +9,7 @@ final class OutputFile: Sendable {
     /// The path of the draft, or nil if the file is written directly.
     private let draft: String?
     /// The suffix of the draft's name.
-    private let ending = ".\(UInt64.random(in: 0...(.max))).partial"
+    private let suffix = ".\(UInt64.random(in: 0...(.max))).partial"
     private let isSettled = Atomic(false)
     /// The watchdog's entry, which removes the draft if this process ends first.
     private let watch: Watchdog.Entry?
@@ -19,12 +19,12 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. A relative path starts from the directory of this process.
     ///   - appending: True if the program writes to the end of the file.
-    ///   - resemble: Copies the owner, the group and the permissions of the old file to the draft. A parameter for
+    ///   - copyPermissions: Copies the owner, the group and the permissions of the old file to the draft. A parameter for
     ///     tests.
     /// - Throws: A `SystemFailure` if the file cannot be examined or opened, or is a directory.
     init(
         _ path: String, appending: Bool,
-        resemble: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_copy_permissions
+        copyPermissions: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_copy_permissions
     ) throws(SystemFailure) {
         var found = try Found(path)
         if found.file.kind == baton_file_directory { throw .isDirectory }
@@ -34,7 +34,7 @@ final class OutputFile: Sendable {
             watch = nil
             descriptor = try .opened { baton_open_writing(path, appending ? 1 : 0, $0) }
         } else {
-            let draft = found.place + ending
+            let draft = found.place + suffix
             self.draft = draft
             watch = Watchdog.shared()?.watch(draft: draft)
             if found.file.kind == baton_file_missing {
@@ -45,7 +45,7 @@ final class OutputFile: Sendable {
             // permissions could go on reading it.
             descriptor = try .opened { baton_make_file(draft, 0o600, $0) }
             // If the permissions cannot be copied, the draft stays readable for its owner alone.
-            _ = resemble(descriptor.number, &found.file)
+            _ = copyPermissions(descriptor.number, &found.file)
         }
     }
 
@@ -61,14 +61,14 @@ final class OutputFile: Sendable {
             try SystemFailure.check(baton_examine(path, &file))
             place =
                 switch file.kind {
-                case baton_file_regular: Self.resolved(path)
-                case baton_file_missing: Self.resolvingLinks(of: path)
+                case baton_file_regular: Self.realPath(of: path)
+                case baton_file_missing: Self.danglingTarget(of: path)
                 default: path
                 }
         }
 
         /// Follows links that lead to a file that does not exist yet, and returns the path at their end.
-        private static func resolvingLinks(of path: String) -> String {
+        private static func danglingTarget(of path: String) -> String {
             var place = path
             // Linux follows at most 40 links. `baton_examine` has followed these, so the loop ends.
             for _ in 0..<40 {
@@ -81,7 +81,7 @@ final class OutputFile: Sendable {
             return place
         }
 
-        private static func resolved(_ path: String) -> String {
+        private static func realPath(of path: String) -> String {
             guard let text = baton_resolve(path) else { return path }
             defer { baton_free(text) }
             return String(cString: text)
@@ -94,7 +94,7 @@ final class OutputFile: Sendable {
     /// paths lead to the same destination. The answer accounts for links, and for file systems that ignore case.
     func replaces(_ path: String) -> Bool {
         guard let draft, let found = try? Found(path) else { return false }
-        return baton_is_one_file(draft, found.place + ending) != 0
+        return baton_is_one_file(draft, found.place + suffix) != 0
     }
 
     /// Moves the draft to its final path, after the program has succeeded.

@@ -49,7 +49,7 @@ extension HTTPTransportConformance {
                     let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + "hello".prefix(count)
                     let outcome = await trial.reply(bytes)
                     guard case .error(.bodyTooShort(received: let received, promised: let promised)) = outcome else {
-                        throw trial.fail("\(count) of 5 bytes: .tooShort was expected, and there was \(outcome)")
+                        throw trial.failure("\(count) of 5 bytes: .tooShort was expected, and there was \(outcome)")
                     }
                     try trial.requireEqual(Int(received), count, "the bytes that came")
                     try trial.requireEqual(promised, 5, "the bytes that were promised")
@@ -114,7 +114,7 @@ extension HTTPTransportConformance {
                 } catch {
                     return try trial.requireError(Trial.Outcome(error), .broken)
                 }
-                throw trial.fail("the body ended as if it were complete")
+                throw trial.failure("the body ended as if it were complete")
             },
             Case(
                 "gzip-cut", "A truncated gzip body is an error even if its length is that of Content-Length.",

@@ -122,11 +122,11 @@ extension HTTPTransportConformance {
             times.append(start.duration(to: end))
             try await within(.seconds(2), "the end of the connection after the cancel") { try await check(number) }
         }
-        if let fastest = times.min(), fastest > soon { throw trial.fail("the cancel took \(fastest)") }
+        if let fastest = times.min(), fastest > soon { throw trial.failure("the cancel took \(fastest)") }
     }
 
     private static func requireCancelled(_ trial: Trial, _ outcome: Trial.Outcome) throws {
         if case .cancelled = outcome { return }
-        throw trial.fail("a CancellationError was expected, and there was \(outcome)")
+        throw trial.failure("a CancellationError was expected, and there was \(outcome)")
     }
 }

@@ -30,7 +30,7 @@ extension HTTPTransportConformance {
                 let url = URL(string: "https://127.0.0.1:\(plain.port)/")!
                 let outcome = await trial.send(URLRequest(url: url))
                 guard case .error(.insecureConnection) = outcome else {
-                    throw trial.fail("the error .insecureConnection was expected, and there was \(outcome)")
+                    throw trial.failure("the error .insecureConnection was expected, and there was \(outcome)")
                 }
             },
             Case("unknown-host", "A host that nobody knows is not found.", "RFC 6761, 6.4") { trial in
@@ -134,7 +134,7 @@ extension HTTPTransportConformance {
         for number in 0..<10 {
             let answer = FaultScript(steps(number))
             trial.server.on("/") { _ in answer }
-            guard case .answer = await trial.get() else { throw trial.fail("there was no answer") }
+            guard case .answer = await trial.get() else { throw trial.failure("there was no answer") }
         }
         try trial.requireEqual(trial.server.connectionCount, 1, "the number of connections")
     }

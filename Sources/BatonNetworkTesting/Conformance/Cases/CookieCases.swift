@@ -124,7 +124,7 @@ extension HTTPTransportConformance {
     ) async throws {
         trial.server.on("*", .answer())
         for (target, cookies) in expected {
-            guard case .answer = await get(trial, target) else { throw trial.fail("\(target) was not answered") }
+            guard case .answer = await get(trial, target) else { throw trial.failure("\(target) was not answered") }
             try trial.requireEqual(
                 self.cookies(trial.server, name).last, cookies, "the cookies that came with \(target)")
         }

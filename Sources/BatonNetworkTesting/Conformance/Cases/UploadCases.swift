@@ -40,7 +40,7 @@ extension HTTPTransportConformance {
                 let url = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
                 let outcome = await trial.send(trial.request("/", "POST"), .file(url))
                 guard case .error(.file(.notFound, path: _)) = outcome else {
-                    throw trial.fail("the error .file(.notFound) was expected, and there was \(outcome)")
+                    throw trial.failure("the error .file(.notFound) was expected, and there was \(outcome)")
                 }
             },
             Case("upload-of-no-file", "A folder, a pipe or a device is no file, which is an error at once.") { trial in
@@ -53,7 +53,7 @@ extension HTTPTransportConformance {
                         await trial.send(trial.request("/", "POST"), .file(url))
                     }
                     guard case .error(.file) = outcome else {
-                        throw trial.fail("\(url.path): the error .file was expected, and there was \(outcome)")
+                        throw trial.failure("\(url.path): the error .file was expected, and there was \(outcome)")
                     }
                 }
             },
@@ -66,7 +66,7 @@ extension HTTPTransportConformance {
                 try file.truncate(to: 1_000_000)
                 let outcome = try await within(.seconds(10), "the error") { await task.value }
                 guard case .error(.file) = outcome else {
-                    throw trial.fail("the error .file was expected, and there was \(outcome)")
+                    throw trial.failure("the error .file was expected, and there was \(outcome)")
                 }
             },
             Case("upload-5-MB", "5 MB arrive in the right order, from memory and from a file.") { trial in
@@ -149,7 +149,7 @@ extension HTTPTransportConformance {
         trial.server.on("/", .answer(200, body: "hello"))
         try trial.requireAnswer(await trial.send(trial.request("/", method), body), body: "hello", to: method)
         guard let request = trial.server.requests.last, request.isBodyComplete else {
-            throw trial.fail("the body is not complete")
+            throw trial.failure("the body is not complete")
         }
         return request
     }
