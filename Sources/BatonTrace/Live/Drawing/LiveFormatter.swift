@@ -51,9 +51,9 @@ enum LiveFormatter {
     static func obstacles(_ stage: LiveStage) -> String {
         var parts: [String] = []
         switch stage.obstacle {
-        case .exclusion(let name) where stage.excluded > 0: parts.append("\(stage.excluded) for the exclusion \(name)")
-        case .rate(let name) where stage.paced > 0: parts.append("\(stage.paced) for the rate \(name)")
-        case .exclusion, .rate, nil:
+        case .exclusion(let name): parts.append("\(stage.excluded) for the exclusion \(name)")
+        case .rate(let name): parts.append("\(stage.paced) for the rate \(name)")
+        case nil:
             if stage.excluded > 0 { parts.append("\(stage.excluded) for exclusions") }
             if stage.paced > 0 { parts.append("\(stage.paced) for rates") }
         }
