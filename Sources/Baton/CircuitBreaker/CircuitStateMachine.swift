@@ -5,11 +5,11 @@ struct CircuitStateMachine {
         /// The number of state changes before the permit. The outcome of an operation that was admitted in an earlier
         /// state says nothing about the current one.
         fileprivate let changeCount: UInt64
-        /// The number of the trial; 0 if the operation is no trial.
-        fileprivate var trial: UInt64 = 0
+        /// The number of the trial; nil if the operation is no trial.
+        fileprivate let trial: UInt64?
     }
 
-    /// The meaning of an operation's outcome for the service.
+    /// What the outcome of an operation tells the breaker about the service.
     enum Verdict {
         case success
         case failure
@@ -27,14 +27,15 @@ struct CircuitStateMachine {
         /// The number of operations that have failed in a row.
         case closed(failures: Int)
         case open(since: Duration)
-        /// The number of the trial that is running; nil if the last trial has passed its permission on.
+        /// The number of the running trial; nil if the last trial has ended without a verdict, so that the next
+        /// operation becomes the trial.
         case halfOpen(trial: UInt64?)
     }
 
     private let limit: Int
     private let openTime: Duration
     private var phase = Phase.closed(failures: 0)
-    /// How often the state has changed.
+    /// The number of state changes. The caller compares it to find out whether the state has changed since it looked.
     private(set) var changeCount: UInt64 = 0
     private var lastTrial: UInt64 = 0
 
@@ -54,9 +55,9 @@ struct CircuitStateMachine {
     /// Decides whether an operation may run now.
     mutating func ask(at now: Duration) -> AskAction {
         switch phase {
-        case .closed: return .admit(Permit(changeCount: changeCount))
+        case .closed: return .admit(Permit(changeCount: changeCount, trial: nil))
         case .open(let since):
-            // The clock has gone back, so the open time begins again.
+            // If the clock has gone back, the open time begins again.
             if now < since { phase = .open(since: now) }
             let left = openTime - (now - min(since, now))
             if left > .zero { return .refuse(timeLeft: left) }
@@ -81,14 +82,14 @@ struct CircuitStateMachine {
         case (.closed, .success): phase = .closed(failures: 0)
         case (.closed(let failures), .failure):
             if failures + 1 < limit { phase = .closed(failures: failures + 1) } else { change(to: .open(since: now)) }
-        // A trial that has passed its permission on ends again when its permit is released.
+        // A permit can end twice: by the outcome, and by its release. Another trial may be running by then.
         case (.halfOpen(let trial), _) where trial != permit.trial: break
         case (.halfOpen, .success): change(to: .closed(failures: 0))
         case (.halfOpen, .failure): change(to: .open(since: now))
         case (.halfOpen, .nothing): phase = .halfOpen(trial: nil)
         case (.closed, .nothing): break
-        // An open breaker admits nobody, and the permits of earlier states have been sorted out.
-        case (.open, _): preconditionFailure("an operation that an open circuit breaker has admitted ends")
+        // An open breaker admits no operation, and the check of `changeCount` has rejected permits of earlier states.
+        case (.open, _): preconditionFailure("Internal inconsistency: an open circuit breaker admitted an operation")
         }
     }
 
