@@ -20,8 +20,7 @@ extension AnyOperation {
         change("a condition", CallSite(file: file, line: line)) { life in
             let optionalState = life.ensureOptionalState()
             optionalState.preconditions.add(rates)
-            // A condition that is only an exclusion is held and not evaluated; one that is only a rate is not evaluated
-            // either.
+            // An `Exclusion` is acquired and a `Rate` is counted. Neither is evaluated.
             if Condition.self == Exclusion.self {
                 optionalState.preconditions.add(exclusions)
             } else if Condition.self == Rate.self {
@@ -58,7 +57,8 @@ extension AnyOperation {
         return self
     }
 
-    /// A function of its own, so that callers which discard the returned operation do not pay for returning it.
+    /// Adds the condition. The inlinable function that calls this returns the operation, so that a caller which
+    /// discards the result does not retain it.
     @usableFromInline
     final func addCondition(
         called name: String, _ file: StaticString, _ line: UInt,

@@ -3,7 +3,7 @@
 public enum ConditionError: Error, Sendable, CustomStringConvertible {
     /// These dependencies have failed or were cancelled.
     case dependenciesFailed([OperationFailure])
-    /// The condition of this name is satisfied, although it was negated.
+    /// A negated condition has failed, because the condition with this name is satisfied.
     case satisfied(String)
     /// Neither of two conditions is satisfied, for these reasons.
     case neitherSatisfied(any Error, any Error)

@@ -85,7 +85,7 @@ extension QueueCore {
         let children = ChildGroup(of: operation)
         for (dependency, condition) in dependencies {
             guard let dependency else { continue }
-            dependency.holdExclusions(condition.exclusions)
+            dependency.requireExclusions(condition.exclusions)
             _ = children.insert(dependency)
         }
         defer { operation.endGroupWait(for: children) }
@@ -177,7 +177,7 @@ extension ConditionResult {
 
 extension AnyOperation {
     /// Adds exclusions under which a child runs, in addition to its own. Does nothing if the child was added before.
-    final func holdExclusions(_ exclusions: [Exclusion]) {
+    final func requireExclusions(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         withLife { life in
             if life.phase == .created { life.ensureOptionalState().preconditions.add(exclusions) }
@@ -188,14 +188,5 @@ extension AnyOperation {
 extension OperationError {
     fileprivate func isCycle(through operation: AnyOperation) -> Bool {
         if case .dependencyCycle(let path) = self { path.contains(operation.reference) } else { false }
-    }
-}
-
-/// Runs code of a condition on a child task. If the code cancels its task, nothing else is cancelled. A cancellation of
-/// the operation reaches the code.
-func runOnChildTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result.self) { group in
-        group.addTask { try await work() }
-        return try await group.next()!
     }
 }

@@ -1,8 +1,8 @@
-/// A condition that forwards to others. It implements only the `evaluate` that takes a dependency, because a wrapped
-/// condition may need its own.
+/// A condition that forwards to others. Implementations provide `evaluate(for:after:)`, so that they can pass a
+/// dependency on to the wrapped condition. `evaluate(for:)` forwards to it.
 protocol WrappingCondition: OperationCondition {
-    /// Returns the dependency of this condition. Calls `ask` for each wrapped condition, which runs on a task that no
-    /// other condition has cancelled.
+    /// Returns the dependency of this condition. Calls `ask` for each wrapped condition. `ask` runs the condition's
+    /// code on a task that no other condition has cancelled.
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
 
     /// The rates of the wrapped conditions. Read once, by the call that adds the condition to an operation.
@@ -24,13 +24,13 @@ extension OperationCondition {
     /// otherwise.
     public var negated: some OperationCondition { NegatedCondition(base: self) }
 
-    /// The same condition without its ``dependency(for:)``: it is only evaluated, and prepares nothing.
+    /// The same condition without its ``dependency(for:)``: no dependency runs before the condition is evaluated.
     public var silent: some OperationCondition { SilentCondition(base: self) }
 
     /// A condition that is satisfied if both conditions are.
     ///
     /// The second condition is not evaluated if the first does not let the operation run. The dependencies of both
-    /// conditions run before, side by side.
+    /// conditions run concurrently, before either condition is evaluated.
     ///
     /// - Parameter other: The second condition.
     public func and(_ other: some OperationCondition) -> some OperationCondition {
@@ -41,7 +41,7 @@ extension OperationCondition {
     ///
     /// The second condition is not evaluated if the first is satisfied. If neither is, the operation is skipped if one
     /// of them skips, and fails with ``ConditionError/neitherSatisfied(_:_:)`` otherwise. The dependencies of both
-    /// conditions run before, side by side.
+    /// conditions run concurrently, before either condition is evaluated.
     ///
     /// - Parameter other: The second condition.
     public func or(_ other: some OperationCondition) -> some OperationCondition {
@@ -164,5 +164,14 @@ private final class DependencyPair: GroupOperation, @unchecked Sendable {
         self.first = first
         self.second = second
         super.init([first, second].compactMap { $0 }, name: nil, policy: .collectAll, maxConcurrentOperationCount: nil)
+    }
+}
+
+/// Runs code of a condition on a child task. If the code cancels its task, nothing else is cancelled. A cancellation of
+/// the operation reaches the code.
+func runOnChildTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await work() }
+        return try await group.next()!
     }
 }

@@ -90,7 +90,7 @@ extension AnyOperation {
     /// Ends this operation, a child of a group that has ended, if nobody has added it and it is on a broken cycle.
     ///
     /// - Returns: The ends of this operation and of its followers. Empty if it is on no broken cycle.
-    final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
+    final func endAsChildOnBrokenCycle() -> [EarlyEnd] {
         // The operations are released outside the lock.
         let cycleEdges = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
         if cycleEdges.isEmpty { return [] }
@@ -108,14 +108,16 @@ extension AnyOperation {
 
     /// Returns true if the operation is on a broken cycle, and so ends as soon as it is linked. Called by the thread
     /// that adds the operation, which has not linked it yet.
-    final func endsOnBrokenCycle() -> Bool {
+    final func endIfOnBrokenCycle() -> Bool {
         let (cycleEdges, sources) = withLife { life in
             life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
         }
         if cycleEdges.isEmpty { return false }
-        let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
+        let sourceIDs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
         guard
-            let edge = cycleEdges.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
+            let edge = cycleEdges.first(where: {
+                sourceIDs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle
+            })
         else { return false }
         let end = endBeforeRun(with: edge.error)
         assert(end == nil, "Internal inconsistency: an operation ended before its thread had linked it")
@@ -124,9 +126,9 @@ extension AnyOperation {
 
     /// Ends this operation if it is on a broken cycle with a source that has finished. Called by the thread that links
     /// the operation to that source.
-    final func foundFinishedSource() {
+    final func endIfSourceEndedOnCycle() {
         CycleBreak.foundFinished(by: self)
-        _ = endsOnBrokenCycle()
+        _ = endIfOnBrokenCycle()
     }
 
     /// Ends the followers, direct and indirect, of those `operations` that failed because of a cycle, if the followers

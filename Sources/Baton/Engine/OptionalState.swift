@@ -1,5 +1,5 @@
-/// The state that few operations have, made when it is first needed so that a bare operation pays nothing. Guarded by
-/// its operation's lock.
+/// The state that few operations have, made when it is first needed, so that a bare operation has no overhead. Guarded
+/// by its operation's lock.
 ///
 /// The object is small, and rarer state is in ``RareState``: the allocator takes longer over objects of more than 120
 /// bytes in a large graph, though not as long as over two objects, so ``TimedState`` is a subclass.

@@ -137,7 +137,7 @@ final class ChildGroup: Sendable {
         var seen: Set<ObjectIdentifier> = []
         // A child that is given twice keeps its first place.
         for child in children where seen.insert(ObjectIdentifier(child)).inserted {
-            if let width { child.holdExclusions([width]) }
+            if let width { child.requireExclusions([width]) }
             guard let order else { continue }
             // A child that was cancelled meanwhile has ended and needs no dependency.
             if let last { child.addDependencyUnlessFinishing(last, on: order) }
@@ -197,7 +197,7 @@ final class ChildGroup: Sendable {
             return (state.machine.parentEnded(), state.last.take())
         }
         // A child on the cycle that ended the parent fails because of that cycle, and not because its parent has ended.
-        let ends = children.map { $0.endsOnBrokenCycleOfGroup() }
+        let ends = children.map { $0.endAsChildOnBrokenCycle() }
         cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
         for end in ends.joined() { end.complete() }
         withExtendedLifetime(last) {}

@@ -187,7 +187,7 @@ extension QueueCore {
     private func prepare(_ operation: AnyOperation, _ origin: SubmissionSource) {
         // An operation that the queue refuses is no duplicate and replaces no other operation.
         if case .closed = state.withLock({ $0.admissionDecision(for: origin) }) { return }
-        if operation.endsOnBrokenCycle() { return }
+        if operation.endIfOnBrokenCycle() { return }
         if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.enterIdentities(on: self) }
         limitWaiting(of: operation)
     }
@@ -263,7 +263,7 @@ extension QueueCore {
                 operation.edges.enter(claimed) { links.register($0, with: $1, at: level) }
                 if links.foundLower { operation.raiseSources() }
                 // A source may have ended since the claim because of a cycle with this operation.
-                if links.foundFinished { operation.foundFinishedSource() }
+                if links.foundFinished { operation.endIfSourceEndedOnCycle() }
                 let isWaiting = links.registered > 0
                 let added = operation.isObserved ? operation.makeAddedEvent(from: batch.origin) : nil
                 if isWaiting, let added { operation.publish(added, isWaiting: true) }
