@@ -146,7 +146,7 @@ extension AnyOperation {
             swap(&timing.backoff, &backoff)
             timing.maxAttempts = maxAttempts
             if mayRetry != nil || deadline != nil || timing.rareTiming != nil {
-                let rare = timing.madeRareTiming()
+                let rare = timing.ensureRareTiming()
                 swap(&rare.mayRetry, &mayRetry)
                 rare.deadline = deadline
             }

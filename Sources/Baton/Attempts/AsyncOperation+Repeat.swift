@@ -41,7 +41,7 @@ extension AsyncOperation {
         // The former repetition is released after unlocking.
         var former: Repetition?
         changeTiming("a repetition", place) { timing in
-            let rare = timing.madeRareTiming()
+            let rare = timing.ensureRareTiming()
             former = rare.repetition
             rare.repetition = repetition
         }

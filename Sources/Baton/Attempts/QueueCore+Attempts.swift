@@ -1,4 +1,5 @@
-/// Running the body of an operation that has time limits or may run again, on the task of its worker.
+/// The part of a worker that runs bodies with time limits, retries or repetitions. Everything here runs on the worker's
+/// task.
 extension QueueCore {
     /// Records the start of an attempt, if its timing needs it. Returns true if the attempt has a timeout.
     @inline(__always)
@@ -53,8 +54,8 @@ extension QueueCore {
             return deadline
         }
         let end = timing.limit.map { now + $0 }
-        if let (whole, last) = deadline, last < end ?? .maximum {
-            beginTimeout(of: operation, timing.run, until: last, whole, isLast: true, on: worker)
+        if let (deadline, deadlineEnd) = deadline, deadlineEnd < end ?? .maximum {
+            beginTimeout(of: operation, timing.run, until: deadlineEnd, deadline, isLast: true, on: worker)
         } else if let limit = timing.limit, let end {
             beginTimeout(of: operation, timing.run, until: end, limit, isLast: false, on: worker)
         } else {
@@ -63,8 +64,8 @@ extension QueueCore {
         return true
     }
 
-    /// Lets the operation run again later, if its backoff or repetition says so. Returns the action with which the
-    /// worker goes on, or nil if the outcome is final.
+    /// Lets the operation run again later, if its backoff or repetition says so. Returns the worker's next action, or
+    /// nil if the outcome is final.
     nonisolated(nonsending) func runAgain(
         _ operation: AnyOperation, _ body: Body
     ) async -> Scheduler.WorkerAction? {
@@ -79,7 +80,7 @@ extension QueueCore {
     private nonisolated(nonsending) func decideNextRun(of operation: AnyOperation) async -> NextRun? {
         let (isCancelled, hasTimedOut) = operation.withLife { $0.attemptCancellation() }
         if isCancelled {
-            operation.cancelCameAfterAttempt()
+            operation.replaceFailureByCancellation()
             return nil
         }
         // The body has returned a value although it was cancelled: the value is the outcome, as after any other cancel.
@@ -88,8 +89,7 @@ extension QueueCore {
         return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
     }
 
-    /// Asks a user's closure on a task that is not cancelled, because another closure may have cancelled the current
-    /// one.
+    /// Calls a user's closure on a task that is not cancelled. Another closure may have cancelled the current task.
     fileprivate nonisolated(nonsending) func onUncancelledTask<Answer: Sendable>(
         of operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
@@ -100,8 +100,8 @@ extension QueueCore {
     private func scheduleNextRun(
         _ operation: AnyOperation, _ body: Body, _ next: NextRun
     ) -> Scheduler.WorkerAction? {
-        // This comes before the operation pauses: the release of a suspended queue ends operations between two attempts
-        // unless they go first.
+        // `goesFirst` is set before `endAttempt` begins the pause. Otherwise the release of the last handle of a
+        // suspended queue could end the operation in between.
         let isStranded = change { state in
             let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
             operation.goesFirst = triesFirst || operation.isChild
@@ -199,7 +199,7 @@ extension AnyOperation {
     }
 
     /// Makes the cancel that came after a failed attempt the outcome, if there would have been another attempt.
-    fileprivate final func cancelCameAfterAttempt() {
+    fileprivate final func replaceFailureByCancellation() {
         guard let failure, withLife({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)
     }
@@ -226,7 +226,7 @@ extension AnyOperation {
         }
         withExtendedLifetime((formerOutcome, formerFailures)) {}
         if isObserved { publishEvents() }
-        if end == nil { cancelCameAfterAttempt() }
+        if end == nil { replaceFailureByCancellation() }
         return end
     }
 }
@@ -234,7 +234,7 @@ extension AnyOperation {
 extension TimedState {
     /// Records the end of an attempt. Returns the attempts that are not kept any more, to be released after unlocking.
     fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
-        let rare = madeRareTiming()
+        let rare = ensureRareTiming()
         if let error = next.error {
             let failure = OperationAttempt(number: Int(attempt), error: error, delay: next.delay)
             return rare.failures.append(failure).map { [$0] } ?? []
@@ -265,13 +265,14 @@ extension Duration {
 }
 
 extension Lifecycle {
-    /// The state of an attempt that another one follows.
+    /// The state of an attempt that another one follows. It contains references of the operation, so that the caller
+    /// releases them after unlocking.
     struct AttemptEnd {
         let hasTimedOut: Bool
-        /// False if the attempt has left waits open that have released its permit.
+        /// False if the body returned while it still waited for another operation, so that its permit was already
+        /// released.
         let holdsPermit: Bool
         let holdsExclusions: Bool
-        /// Released by the caller after unlocking, as are `waits`, `listeners` and `progress`.
         let groups: [ChildGroup]
         let waits: Slab<Awaited?>
         let listeners: [any OutcomeListener]

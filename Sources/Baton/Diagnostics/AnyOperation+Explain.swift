@@ -107,7 +107,7 @@ struct RootSearch {
                         place: place))
             } else if waits.isEmpty {
                 let cause = inspector.cause(of: operation)
-                let queue = inspector.suspendedQueue(of: operation, triedAgainBy: cause)
+                let queue = inspector.suspendedQueueIgnored(by: operation, with: cause)
                 roots.append(Root(operation: operation, cause: cause, suspendedQueue: queue, place: place))
             }
             for wait in waits.reversed() where seen.insert(ObjectIdentifier(wait.source)).inserted {

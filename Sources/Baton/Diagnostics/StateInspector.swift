@@ -58,7 +58,7 @@ struct StateInspector {
             guard let core = view.core else { return .starting }
             if let pause = view.pause { return cause(of: pause, on: core) }
             if view.hasRates, let cause = causeOfRateWait(of: operation) { return cause }
-            return causeOfWaiting(in: core, goesFirst: view.goesFirst)
+            return causeOfQueueWait(in: core, goesFirst: view.goesFirst)
         case .evaluating: return .evaluating(conditions: view.conditions.all.map(\.condition.name))
         case .executing, .finishing:
             // An operation that ends before a queue has taken it only has handlers left to run.
@@ -78,7 +78,7 @@ struct StateInspector {
 
     /// Returns the queue of an operation with this cause, if the queue is suspended and the operation runs or waits for
     /// its next attempt nevertheless, because the queue does not suspend further attempts.
-    mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
+    mutating func suspendedQueueIgnored(by operation: AnyOperation, with cause: Explanation.Cause) -> QueueReference? {
         switch cause {
         case .retrying: break
         case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
@@ -91,7 +91,7 @@ struct StateInspector {
         return view.scheduler.isSuspended && !view.scheduler.suspendsFurtherAttempts ? view.reference : nil
     }
 
-    private mutating func causeOfWaiting(in core: QueueCore, goesFirst: Bool) -> Explanation.Cause {
+    private mutating func causeOfQueueWait(in core: QueueCore, goesFirst: Bool) -> Explanation.Cause {
         let view = view(of: core)
         if view.scheduler.isSuspended, !goesFirst { return .queueSuspended(view.reference) }
         if !view.scheduler.isFull { return .starting }

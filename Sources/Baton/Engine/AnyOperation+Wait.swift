@@ -25,7 +25,7 @@ extension AnyOperation {
             let phase = addWaiter(waiter)
             begun()
             openWait?.core?.change { $0.scheduler.releasePermit() }
-            if phase == .created { noteAwaitedBeforeAdding() }
+            if phase == .created { scheduleNotAddedCheck() }
             if phase == .finished {
                 _ = waiter.outcomeCame(of: self)
             } else if let openWait {

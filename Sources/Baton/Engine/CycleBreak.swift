@@ -10,7 +10,7 @@ import Synchronization
 /// of them first ends all members of the registered breaks that its operation belongs to. No thread waits for another
 /// thread.
 final class CycleBreak: Sendable {
-    enum Result {
+    enum Outcome {
         case ended
         /// There is no such cycle any more.
         case changed
@@ -55,7 +55,7 @@ final class CycleBreak: Sendable {
     }
 
     /// Ends the members that have not begun.
-    func perform() -> Result {
+    func perform() -> Outcome {
         // The dependencies of an added operation change only when it ends. So if all members of the first cycle, which
         // consists of added operations, are unfinished now, that cycle exists now. The other members are looked at too,
         // because an operation that waited for a finished one may be on no cycle any more.

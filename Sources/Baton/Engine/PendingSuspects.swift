@@ -1,5 +1,5 @@
-/// Operations and waits that may have closed a cycle or a deadlock of exclusions, and that a search could not decide
-/// within its budget. A pure value.
+/// Operations and waits that may have closed a cycle or a deadlock of exclusions, which a search could neither confirm
+/// nor rule out within its budget. A pure value.
 ///
 /// While a sweep looks at some suspects, those that come meanwhile are collected for the next sweep. So if many
 /// operations are added one by one, the number of sweeps grows with the time that they take, and not with the number of
@@ -14,21 +14,22 @@ struct PendingSuspects {
 
     private var pending = Suspects()
     private var isSweepRunning = false
-    /// How often the last operation of the queue has left during a sweep and has not been released yet. Another
-    /// operation may come and leave before the thread that removed the first one has released it.
+    /// The number of operations that emptied the queue during a sweep and that the removing thread has not released
+    /// yet. Another operation may come and leave before that thread has released the first one.
     private var pendingReleases = 0
 
-    /// True if no operation is held for a sweep, or by one.
-    var isEmpty: Bool { !isSweepRunning && pending.isEmpty && pendingReleases == 0 }
+    /// True if no sweep is pending or running, and no release is outstanding.
+    var isIdle: Bool { !isSweepRunning && pending.isEmpty && pendingReleases == 0 }
 
     /// Called when the last operation leaves the queue. Returns true if the caller has to release the operation and
-    /// then call ``lastWasReleased()``: the sweep may end in between, and must not call the queue idle then.
-    mutating func lastLeaves() -> Bool {
+    /// then call ``didReleaseLastOperation()``. If the sweep ends before the release, it must not report the queue as
+    /// idle.
+    mutating func queueDidEmpty() -> Bool {
         if isSweepRunning { pendingReleases += 1 }
         return isSweepRunning
     }
 
-    mutating func lastWasReleased() {
+    mutating func didReleaseLastOperation() {
         assert(pendingReleases > 0, "Each release follows the removal of an operation.")
         pendingReleases -= 1
     }
@@ -41,7 +42,8 @@ struct PendingSuspects {
         return !isSweepRunning
     }
 
-    /// Returns the suspects for the sweep, which has released the former ones. The sweep ends if there are none.
+    /// Returns the suspects that have accumulated. Call this after releasing the previous ones. If the result is empty,
+    /// the sweep has ended.
     mutating func take() -> Suspects {
         defer { pending = Suspects() }
         isSweepRunning = !pending.isEmpty

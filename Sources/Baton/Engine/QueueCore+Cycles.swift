@@ -15,7 +15,7 @@ extension QueueCore {
     /// Each search takes a few hundred steps at most, so for many operations one sweep takes far less than a search for
     /// each.
     private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
-        if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
+        if operations.count > 4 || state.withLock({ !$0.suspects.isIdle }) {
             sweepLater(.init(deadlocks: operations))
         } else {
             for operation in operations { Deadlocks.break(through: operation) }
@@ -25,7 +25,7 @@ extension QueueCore {
     private func budget(links: Int) -> CycleFinder.Budget {
         // On a seeded executor a sweep would be a task that the schedule does not know.
         if slicesByCount { return .unlimited }
-        return CycleFinder.Budget(links: links, isBehind: state.withLock { !$0.suspects.isEmpty })
+        return CycleFinder.Budget(links: links, isBehind: state.withLock { !$0.suspects.isIdle })
     }
 
     fileprivate func search(_ wait: CycleFinder.Suspect) -> [OperationReference]? {

@@ -44,10 +44,10 @@ extension AnyOperation {
 
     /// Schedules a check of whether the operation has been added. Call this when a task begins to wait for an operation
     /// in phase `created`.
-    final func noteAwaitedBeforeAdding() {
+    final func scheduleNotAddedCheck() {
         guard withLife({ $0.phase == .created && $0.ensureOptionalState().noteFirstWaitBeforeAdding() }) else { return }
-        // The weak reference is made here. If the timer thread made it, it could hold the last strong reference, and
-        // would release the operation and the user's objects with it.
+        // Captures `self` weakly on this thread. If the timer thread did so, it could hold the last strong reference,
+        // and would run the deinitializers of the user's objects.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }
         TimerThread.shared.call(after: Self.timeToBeAdded) { TaskFactory.services.spawn(check) }
     }

@@ -32,7 +32,7 @@ final class QueueCore: Sendable {
         var retainsItself = false
 
         /// True if the queue is idle as soon as ``holders`` is zero.
-        var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
+        var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isIdle }
 
         /// True if the operation would wait for the queue to be resumed although nobody can resume it any more.
         func strands(_ operation: AnyOperation) -> Bool {
@@ -208,7 +208,7 @@ final class QueueCore: Sendable {
     func removalResult(_ state: inout State) -> RemovalResult {
         if state.registry.count > 0 || !state.retainsItself { return .othersRemain }
         state.retainsItself = false
-        let isSweepRunning = state.suspects.lastLeaves()
+        let isSweepRunning = state.suspects.queueDidEmpty()
         return .becameEmpty(waking: takeIdleWaiters(&state), isSweepRunning: isSweepRunning)
     }
 
@@ -234,7 +234,7 @@ final class QueueCore: Sendable {
         if isSweepRunning {
             resumeWaiters(
                 state.withLock { state in
-                    state.suspects.lastWasReleased()
+                    state.suspects.didReleaseLastOperation()
                     return takeIdleWaiters(&state)
                 })
         }

@@ -38,7 +38,7 @@ extension AnyOperation {
         // The former delay, which owns a closure of the user's, is released after unlocking.
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
-            swap(&timing.madeRareTiming().delay, &delay)
+            swap(&timing.ensureRareTiming().delay, &delay)
             timing.preconditions.requireDelay()
         }
         withExtendedLifetime(delay) {}

@@ -59,7 +59,7 @@ extension AnyOperation {
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
         changeTiming("a timeout", CallSite(file: file, line: line)) {
-            $0.madeRareTiming().waitingLimit = limit
+            $0.ensureRareTiming().waitingLimit = limit
         }
         return self
     }

@@ -35,7 +35,7 @@ final class TimedState: OptionalState {
     /// Returns the closures when the operation finishes. The caller releases them after unlocking.
     func takeClosures() -> Any { (backoff.take(), rareTiming?.takeClosures()) }
 
-    func madeRareTiming() -> RareTiming {
+    func ensureRareTiming() -> RareTiming {
         if let rareTiming { return rareTiming }
         let made = RareTiming()
         rareTiming = made
@@ -53,7 +53,7 @@ final class TimedState: OptionalState {
     /// own ticket.
     func storePause(until end: Duration, ticket: TimerService.Ticket) -> Bool {
         if !isPaused { return false }
-        let rareTiming = madeRareTiming()
+        let rareTiming = ensureRareTiming()
         if let known = rareTiming.pauseTicket, ticket.isOlder(than: known) { return false }
         rareTiming.pauseTicket = ticket
         rareTiming.pauseEnd = end

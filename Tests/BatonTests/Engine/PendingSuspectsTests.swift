@@ -8,19 +8,19 @@ import Testing
         var suspects = PendingSuspects()
         let startsSweep = suspects.append(.init(deadlocks: [AsyncOperation {}]))
         #expect(startsSweep)
-        let leavesFirst = suspects.lastLeaves()
+        let leavesFirst = suspects.queueDidEmpty()
         // Another operation has come and left before the thread that removed the first one has released it.
-        let leavesSecond = suspects.lastLeaves()
+        let leavesSecond = suspects.queueDidEmpty()
         #expect(leavesFirst && leavesSecond)
 
         let found = suspects.take()
         #expect(found.deadlocks.count == 1)
         let rest = suspects.take()
         #expect(rest.isEmpty, "The sweep has ended.")
-        #expect(!suspects.isEmpty)
-        suspects.lastWasReleased()
-        #expect(!suspects.isEmpty)
-        suspects.lastWasReleased()
-        #expect(suspects.isEmpty)
+        #expect(!suspects.isIdle)
+        suspects.didReleaseLastOperation()
+        #expect(!suspects.isIdle)
+        suspects.didReleaseLastOperation()
+        #expect(suspects.isIdle)
     }
 }
