@@ -19,8 +19,8 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. A relative path starts from the directory of this process.
     ///   - appending: True if the program writes to the end of the file.
-    ///   - copyPermissions: Copies the owner, the group and the permissions of the old file to the draft. A parameter for
-    ///     tests.
+    ///   - copyPermissions: Copies the owner, the group and the permissions of the old file to the draft. A parameter
+    ///     for tests.
     /// - Throws: A `SystemFailure` if the file cannot be examined or opened, or is a directory.
     init(
         _ path: String, appending: Bool,
