@@ -94,17 +94,29 @@ extension TracedWait.Reason {
 }
 
 extension Duration {
-    /// The duration with three significant digits and a suitable unit: "1.25 s", "310 ms", "42.0 µs", "7 ns".
+    /// The duration rounded to at most three significant digits, in a suitable unit: "1.25 s", "310 ms", "42.0 µs",
+    /// "7 ns". Seconds keep all digits before the point.
     var inShort: String {
         let nanoseconds = nanoseconds
         if nanoseconds < 0 { return "-" + (.zero - self).inShort }
-        let units: [(Int64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "µs")]
-        guard let (size, unit) = units.first(where: { nanoseconds >= $0.0 }) else { return "\(nanoseconds) ns" }
-        let places: Int64 = nanoseconds >= 100 * size ? 1 : nanoseconds >= 10 * size ? 10 : 100
-        let scaled = (nanoseconds + size / places / 2) / (size / places)
-        if places == 1 { return "\(scaled) \(unit)" }
-        let rest = "\(scaled % places)"
-        let zeros = String(repeating: "0", count: (places == 10 ? 1 : 2) - rest.count)
-        return "\(scaled / places).\(zeros)\(rest) \(unit)"
+        if nanoseconds < 1000 { return "\(nanoseconds) ns" }
+        let units: [(size: Int64, name: String)] = [(1000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s")]
+        for (size, name) in units {
+            for scale: Int64 in [100, 10, 1] {
+                let step = size / scale
+                let rounded = nanoseconds / step + (nanoseconds % step >= step / 2 ? 1 : 0)
+                // Rounding may carry, so the number of digits is known only afterwards.
+                if rounded < 1000 { return Self.text(rounded, scale: scale) + " " + name }
+            }
+        }
+        return "\(nanoseconds / 1_000_000_000 + (nanoseconds % 1_000_000_000 >= 500_000_000 ? 1 : 0)) s"
+    }
+
+    /// Returns `number` divided by `scale`, which is 1, 10 or 100, as a decimal number.
+    private static func text(_ number: Int64, scale: Int64) -> String {
+        if scale == 1 { return "\(number)" }
+        let rest = "\(number % scale)"
+        let zeros = String(repeating: "0", count: (scale == 10 ? 1 : 2) - rest.count)
+        return "\(number / scale).\(zeros)\(rest)"
     }
 }

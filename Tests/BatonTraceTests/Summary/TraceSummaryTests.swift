@@ -50,6 +50,18 @@ import Testing
         #expect(levers.allSatisfy { $0.activity == .running })
     }
 
+    @Test(
+        "A duration that is rounded up moves to the next number of decimals or the next unit",
+        arguments: [
+            (7, "7 ns"), (999, "999 ns"), (1000, "1.00 µs"), (9_994, "9.99 µs"), (9_995, "10.0 µs"),
+            (99_949, "99.9 µs"), (99_960, "100 µs"), (999_499, "999 µs"), (999_500, "1.00 ms"),
+            (9_999_999, "10.0 ms"), (999_999_999, "1.00 s"), (1_250_000_000, "1.25 s"), (999_500_000_000, "1000 s"),
+            (-999_500, "-1.00 ms"),
+        ])
+    func roundedDurations(nanoseconds: Int, text: String) {
+        #expect(Duration.nanoseconds(nanoseconds).inShort == text)
+    }
+
     @Test func stagesCanBeNamedByTheCaller() {
         #expect(sketch.trace.summary { _ in "all" }.levers.map(\.stage) == ["all"])
     }
