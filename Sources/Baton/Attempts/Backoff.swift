@@ -116,9 +116,15 @@ public struct Backoff: Sendable {
     /// Returns a backoff that waits as long as the error says, such as for a server's `Retry-After`.
     ///
     /// - Parameter hint: Returns how long to wait after the error of an attempt, without cap and jitter; nil to let
-    ///   this backoff decide. Called on the operation's task.
+    ///   this backoff decide, with the hint that it already has. Called on the operation's task.
     public func honoring(_ hint: @escaping @Sendable (OperationError) -> Duration?) -> Backoff {
-        with { $0.hint = hint }
+        with { modifiers in
+            guard let former = modifiers.hint else {
+                modifiers.hint = hint
+                return
+            }
+            modifiers.hint = { hint($0) ?? former($0) }
+        }
     }
 
     // MARK: Using a backoff

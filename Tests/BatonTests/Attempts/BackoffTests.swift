@@ -70,6 +70,15 @@ struct BackoffTests {
         #expect(Backoff.immediately.honoring { _ in .seconds(-5) }.delay(after: 1, error: error) == .zero)
     }
 
+    @Test("A hint leaves the errors about which it says nothing to the hint before it")
+    func hintsAreCombined() {
+        let backoff = Backoff.constant(.seconds(1))
+            .honoring { $0.underlyingError is Oops ? .seconds(30) : .seconds(20) }
+            .honoring { $0.underlyingError is Oops ? nil : .seconds(10) }
+        #expect(backoff.delay(after: 1, error: error) == .seconds(30))
+        #expect(backoff.delay(after: 1, error: .callbackDropped) == .seconds(10))
+    }
+
     @Test func eachWishKeepsTheOthers() {
         let linear = Backoff.linear(from: .seconds(2))
         let half: @Sendable (ClosedRange<Double>) -> Double = { $0.upperBound / 2 }
