@@ -162,7 +162,9 @@ public final class CircuitBreaker: OperationCondition {
         _ permit: CircuitStateMachine.Permit, of operation: ObjectIdentifier, as verdict: CircuitStateMachine.Verdict,
         _ time: TimeSource
     ) {
-        let now = time.now
+        // Only a failure can open the breaker. Otherwise the clock, which is the user's code, is not read, because the
+        // last reference to an operation may be released anywhere.
+        let now = verdict == .failure ? time.now : .zero
         let (former, waiters) = storage.withLock { storage -> (TimeSource?, Waiters) in
             let changes = storage.machine.changeCount
             storage.admitted.remove(operation)

@@ -76,6 +76,8 @@ struct CircuitStateMachine {
 
     /// Records the end of an admitted operation. A second end of the same permit, or one after a change of the state,
     /// changes nothing.
+    ///
+    /// - Parameter now: The time of a failure. It is not read for other verdicts.
     mutating func end(_ permit: Permit, as verdict: Verdict, at now: Duration) {
         if permit.changeCount != changeCount { return }
         switch (phase, verdict) {

@@ -237,6 +237,20 @@ import Testing
         #expect(stage.ran == ["late"])
     }
 
+    @Test("The release of an operation that was admitted does not read the clock")
+    func releaseReadsNoClock() {
+        let clock = CountingClock()
+        let queue = AsyncOperationQueue(executor: stage.steps, clock: clock)
+        var operation: AsyncOperation<Void>? = call("a")
+        weak let released = operation
+        queue.add(operation!)
+        stage.steps.runAll()
+        let count = clock.count
+        operation = nil
+        #expect(released == nil)
+        #expect(clock.count == count)
+    }
+
     @Test("Bad input is reported, and counts as the smallest that makes sense")
     func badInput() {
         let misuses = EventLog<Misuse>()
@@ -346,5 +360,24 @@ import Testing
             try #require(last.error == nil)
             try #require(breaker.state == .closed)
         }
+    }
+}
+
+/// A test clock that counts how often it is read.
+private final class CountingClock: Clock {
+    private let base = TestClock()
+    private let reads = Locked(0)
+
+    var count: Int { reads.withLock { $0 } }
+
+    var now: TestClock.Instant {
+        reads.withLock { $0 += 1 }
+        return base.now
+    }
+
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, tolerance: tolerance)
     }
 }
