@@ -71,7 +71,7 @@ class OptionalState {
         get { waitersIfAny ?? [] }
         _modify {
             var waiters = waitersIfAny.take() ?? []
-            defer { waitersIfAny = waiters }
+            defer { waitersIfAny = waiters.isEmpty ? nil : waiters }
             yield &waiters
         }
     }

@@ -69,6 +69,15 @@ import Testing
         #expect(!isAwaited)
     }
 
+    @Test("An operation whose only waiter was removed has nothing to wake at its finish")
+    func removedWaiter() {
+        let optionalState = OptionalState()
+        optionalState.waiters.append(Waiter(waking: .inform(SilentListener(), 0), body: nil))
+        #expect(optionalState.hasEnd)
+        optionalState.waiters.removeLast()
+        #expect(!optionalState.hasEnd)
+    }
+
     @Test func beginsOnlyFromAdded() {
         let worker = worker
         for (phase, begins) in [
@@ -152,4 +161,14 @@ extension Lifecycle.Beginning {
         case .withOptionalState: "with details"
         }
     }
+}
+
+private final class SilentListener: OutcomeListener {
+    var waitsFor: [AnyOperation] { [] }
+    var body: AnyOperation? { nil }
+    var awaitsMore: Bool { false }
+
+    func bodyEnded() {}
+
+    func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?) {}
 }
