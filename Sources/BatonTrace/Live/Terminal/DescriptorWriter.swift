@@ -10,7 +10,10 @@ enum DescriptorWriter {
                 var rest = UnsafeRawBufferPointer(bytes)
                 while !rest.isEmpty {
                     let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                    if count >= 0 {
+                    if count == 0 {
+                        // A device that takes nothing and reports no error would be asked forever.
+                        return false
+                    } else if count > 0 {
                         rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                     } else if errno == EAGAIN || errno == EWOULDBLOCK {
                         // The program has made the descriptor non-blocking.
@@ -28,7 +31,7 @@ enum DescriptorWriter {
     /// Runs `body` while SIGPIPE is blocked on the current thread.
     ///
     /// A write to a pipe without a reader sends SIGPIPE to the writing thread. A signal that became pending during
-    /// `body` is consumed, so the program's own handling of SIGPIPE neither changes nor notices it.
+    /// `body` is consumed, so the program's handler for SIGPIPE is neither replaced nor called.
     private static func withoutBrokenPipeSignal(_ body: () -> Bool) -> Bool {
         var pipe = sigset_t()
         var former = sigset_t()
@@ -38,8 +41,14 @@ enum DescriptorWriter {
         guard pthread_sigmask(SIG_BLOCK, &pipe, &former) == 0 else { return false }
         let isWritten = body()
         if !isWritten, !wasPending, isPending() {
-            var signal: CInt = 0
-            sigwait(&pipe, &signal)
+            // Another thread may have taken the signal meanwhile if it was sent to the process, so this must not wait.
+            #if canImport(Darwin)
+                var signal: CInt = 0
+                sigwait(&pipe, &signal)
+            #else
+                var atOnce = timespec()
+                sigtimedwait(&pipe, nil, &atOnce)
+            #endif
         }
         pthread_sigmask(SIG_SETMASK, &former, nil)
         return isWritten
