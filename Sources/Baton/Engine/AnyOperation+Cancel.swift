@@ -41,11 +41,11 @@ extension AnyOperation {
             switch life.cancel() {
             case .none: return .none
             case .beforeRun:
-                life.optionalState?.cancellationReason = reason
+                if !reason.isRequested { life.optionalState?.cancellationReason = reason }
                 life.noteCancel(reason)
                 return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
             case .inRun(let worker):
-                if case .requested = reason {} else { life.ensureOptionalState().cancellationReason = reason }
+                if !reason.isRequested { life.ensureOptionalState().cancellationReason = reason }
                 life.noteCancel(reason)
                 return actionInRun(of: life, on: worker)
             }

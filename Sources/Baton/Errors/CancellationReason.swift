@@ -32,6 +32,14 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         }
     }
 
+    /// True for ``requested``, which is not stored, because most cancels have no other reason.
+    var isRequested: Bool {
+        switch self {
+        case .requested: true
+        case .because, .parent, .caller, .queue, .timeout, .replaced: false
+        }
+    }
+
     /// The error of an operation that was cancelled for this reason.
     var error: OperationError {
         switch self {
