@@ -64,9 +64,11 @@ struct DependencyList: ~Copyable {
     @inline(__always)
     subscript(place: Int) -> AnyOperation {
         switch word {
-        case .one(let only): only.takeUnretainedValue()
-        case .many(let block): block._withUnsafeGuaranteedRef { $0[place] }
-        case .none: fatalError("an operation keeps its inputs until it has finished")
+        case .one(let only):
+            assert(place == 0, "A single dependency has the place 0.")
+            return only.takeUnretainedValue()
+        case .many(let block): return block._withUnsafeGuaranteedRef { $0[place] }
+        case .none: preconditionFailure("Internal inconsistency: the input \(place) was dropped before the finish.")
         }
     }
 
@@ -243,6 +245,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
     /// Takes over the reference.
     @inline(__always)
     private func append(_ source: Unmanaged<AnyOperation>?) {
+        assert(count.pointee.used < count.pointee.capacity, "A full block is copied before an append.")
         count.pointee.used += 1
         let place = DependencyNode(source: source)
         withUnsafeMutablePointerToElements { ($0 + Int(count.pointee.used) - 1).initialize(to: place) }

@@ -229,8 +229,9 @@ struct Lifecycle {
     }
 
     /// The cancels that came during an attempt: that of the operation, and that of the time limit of the attempt.
-    mutating func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
-        (isCancelled, ownTiming()?.hasTimedOut ?? false)
+    func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
+        // Only own limits can have ended an attempt.
+        (isCancelled, optionalState?.timing?.hasTimedOut ?? false)
     }
 
     /// Ends an attempt that is followed by another one, and begins the pause. Returns nil if the operation has been
@@ -355,7 +356,9 @@ extension Lifecycle {
             optionalState.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(optionalState))
         case .pause:
-            guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
+            guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else {
+                preconditionFailure("Internal inconsistency: an operation that requires a delay has none.")
+            }
             note(.delayed)
             optionalState.preconditions.delayHasBegun()
             timing.isPaused = true

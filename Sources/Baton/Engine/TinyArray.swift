@@ -5,14 +5,6 @@ enum TinyArray<Element> {
     case one(Element)
     case many([Element])
 
-    init(_ elements: [Element]) {
-        switch elements.count {
-        case 0: self = .none
-        case 1: self = .one(elements[0])
-        default: self = .many(elements)
-        }
-    }
-
     var isEmpty: Bool { count == 0 }
 
     var count: Int {
@@ -26,8 +18,10 @@ enum TinyArray<Element> {
     subscript(place: Int) -> Element {
         switch self {
         case .none: preconditionFailure("there is no element \(place)")
-        case .one(let element): element
-        case .many(let elements): elements[place]
+        case .one(let element):
+            precondition(place == 0, "there is no element \(place)")
+            return element
+        case .many(let elements): return elements[place]
         }
     }
 
