@@ -3,7 +3,7 @@ import BatonProcess
 
 let queue = AsyncOperationQueue()
 let list = Subprocess("printf", arguments: ["%s\\n", "pear", "apple", "pear"])
-let sorted = AsyncOperation(SubprocessPipeline(list, Subprocess("sort"), Subprocess("uniq")))  // at the same time
+let sorted = AsyncOperation(SubprocessPipeline(list, Subprocess("sort"), Subprocess("uniq")))  // run concurrently
 print(try await queue.run(sorted).text, terminator: "")  // apple, pear: one a line
 
 // Line by line, while the program runs. A slow handler holds the program back.
