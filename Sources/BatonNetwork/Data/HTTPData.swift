@@ -17,8 +17,10 @@ public struct HTTPData: HTTPProcedure {
     /// Options that say how the request is sent and how its response is validated.
     public var options: HTTPOptions
     /// The largest body of a response, in bytes: 64 MB by default. A larger one is an error,
-    /// ``HTTPError/Reason/bodyTooLarge(limit:)``.
-    public var sizeLimit = 64 * 1024 * 1024
+    /// ``HTTPError/Reason/bodyTooLarge(limit:)``. A negative number counts as 0.
+    public var sizeLimit = 64 * 1024 * 1024 {
+        didSet { sizeLimit = max(0, sizeLimit) }
+    }
 
     /// Sends a GET to a URL.
     public init(_ url: URL) { self.init(URLRequest(url: url)) }

@@ -19,8 +19,10 @@ public struct HTTPUpload: HTTPProcedure {
     /// The body of the request.
     public let body: HTTPRequestBody
     /// The largest body of a response, in bytes: 64 MB by default. A larger one is an error,
-    /// ``HTTPError/Reason/bodyTooLarge(limit:)``.
-    public var sizeLimit = 64 * 1024 * 1024
+    /// ``HTTPError/Reason/bodyTooLarge(limit:)``. A negative number counts as 0.
+    public var sizeLimit = 64 * 1024 * 1024 {
+        didSet { sizeLimit = max(0, sizeLimit) }
+    }
 
     /// Sends bytes with POST.
     public init(_ data: Data, to url: URL) { self.init(.data(data), with: Self.post(url)) }

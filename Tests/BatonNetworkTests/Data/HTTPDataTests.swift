@@ -96,6 +96,16 @@ import Testing
         #expect(await failure(data)?.reason == .bodyTooLarge(limit: 1000))
     }
 
+    @Test("A negative limit counts as 0, however it is set")
+    func negativeLimit() {
+        var data = HTTPData(server.url("/bytes/1"))
+        var upload = HTTPUpload(Data(), to: server.url("/upload"))
+        data.sizeLimit = -1
+        upload.sizeLimit = -1
+        #expect(data.sizeLimit == 0 && upload.sizeLimit == 0)
+        #expect(data.sizeLimit(-1).sizeLimit == 0 && upload.sizeLimit(-1).sizeLimit == 0)
+    }
+
     @Test func aBodyOfTheLimitIsNotTooLarge() async throws {
         #expect(try await outcome(HTTPData(server.url("/bytes/1000")).sizeLimit(1000)).get().data.count == 1000)
     }
