@@ -421,7 +421,7 @@
             guard let error = reason(code).map({ HTTPError($0, transfer.request) }) else { return nil }
             // libcurl may have lost a kept connection after it sent the request, and then failed to open another one.
             return completed(
-                requestCount > 0 && error.isBeforeTheRequest ? HTTPError(.connectionBroken, transfer.request) : error)
+                requestCount > 0 && error.failedBeforeSending ? HTTPError(.connectionBroken, transfer.request) : error)
         }
 
         /// Adds the proxy to an error, and whether a part of the request may have reached a server.

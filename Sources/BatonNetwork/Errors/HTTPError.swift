@@ -182,7 +182,7 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// A Boolean value that indicates whether no part of the request has reached a server.
-    var isBeforeTheRequest: Bool {
+    var failedBeforeSending: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: !isAfterTheRequest
         default: isBeforeTheConnection && !isAfterTheRequest

@@ -48,7 +48,7 @@ public struct HTTPRetry: Sendable {
     public func allows(_ error: OperationError) -> Bool {
         guard let error = error.underlyingError as? HTTPError, error.isTransient else { return false }
         if let wait = error.retryAfter, wait > longestWait { return false }
-        return error.isBeforeTheRequest || methods?.contains(error.method.uppercased()) ?? true
+        return error.failedBeforeSending || methods?.contains(error.method.uppercased()) ?? true
     }
 }
 
@@ -74,7 +74,7 @@ extension Backoff {
 }
 
 extension AnyOperation {
-    /// Repeats a request that fails with a transient error, up to `attempts` attempts in all.
+    /// Retries a request that fails with a transient error, up to `attempts` attempts in all.
     ///
     /// ```swift
     /// let page = AsyncOperation(HTTPData(url)).retryHTTP(attempts: 4)
