@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Extracts the body of a request from the bytes of a connection: RFC 9112, 6 and 7. Pure.
+/// Extracts the body of a request from the bytes of a connection: RFC 9112, 6 and 7. A pure value.
 struct BodyReader {
     private enum Place {
         /// The number of remaining bytes of a body with a `Content-Length`.

@@ -15,7 +15,7 @@ extension HTTPTransportConformance {
                 for try await piece in answer.body { data.append(piece) }
                 try trial.requireEqual(data, Data("hello".utf8), "the body")
             },
-            Case("pieces-as-they-come", "A piece of the body can be read when it has come.") { trial in
+            Case("pieces-as-they-come", "A piece of the body can be read before the rest has arrived.") { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("rest"),
                     .send("again"))
@@ -44,6 +44,7 @@ extension HTTPTransportConformance {
             Case("large-slowly", "A slow reader of 30 MB costs a few MB of memory.", limit: .seconds(60)) { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: \(large)"]), .sendPattern(count: large))
+                // Fills the static buffer of the pattern before the memory is measured.
                 _ = PatternBytes.data(1)
                 let before = ResidentMemory.bytes
                 let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
@@ -63,6 +64,7 @@ extension HTTPTransportConformance {
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: \(large)"]), .sendPattern(count: large))
                 trial.server.on("/small", .answer(200, body: "hello"))
+                // Fills the static buffer of the pattern before the memory is measured.
                 _ = PatternBytes.data(1)
                 let before = ResidentMemory.bytes
                 let answers = try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
@@ -79,7 +81,7 @@ extension HTTPTransportConformance {
                 for answer in answers { try await readLarge(trial, answer) }
             },
             Case(
-                "large-when-unpacked", "What unpacks to far more than was sent costs a few MB of memory.",
+                "large-when-unpacked", "Reading a highly compressed body takes a few MB of memory.",
                 limit: .seconds(60)
             ) { trial in
                 let bytes = CompressedSamples.zeros(groups: 31_000)
@@ -115,7 +117,7 @@ extension HTTPTransportConformance {
                 }
                 try trial.requireEqual(count, 3_000_000, "the number of bytes")
             },
-            Case("unread", "A body that nobody reads is given up.") { trial in
+            Case("unread", "The connection of a response that is released unread is closed.") { trial in
                 trial.server.on("/") { _ in allButTheLastByte }
                 trial.server.on("/held", .answerHead(200, ["Content-Length: 5"]), .waitForRelease("never"))
                 for (number, target) in ["/", "/held"].enumerated() {
@@ -127,7 +129,7 @@ extension HTTPTransportConformance {
                     }
                 }
             },
-            Case("unread-rest", "A body that is read in part and then dropped is given up.") { trial in
+            Case("unread-rest", "The connection of a response that is released half read is closed.") { trial in
                 trial.server.on("/") { _ in allButTheLastByte }
                 try await readOnePiece(trial)
                 try await within(.seconds(5), "the end of the connection") {
@@ -147,8 +149,8 @@ extension HTTPTransportConformance {
     private static let large = 30_000_000
 
     /// The script never sends the last byte: if a transport that reads ahead reached the end, it could rightly keep the
-    /// connection. The script is made for each case, because LeakSanitizer does not know the pointer in a `Data` that
-    /// lives as long as the process.
+    /// connection. A computed property, because LeakSanitizer reports the buffer of a `Data` in a static variable as
+    /// leaked.
     private static var allButTheLastByte: FaultScript {
         FaultScript([
             .answerHead(200, ["Content-Length: \(large + 1)"]), .sendPattern(count: large), .waitForRelease("never"),
