@@ -17,6 +17,8 @@ struct EnvironmentBlock {
         }
     }
 
+    /// Copies the variables of this program. Another thread must not call `setenv` at the same time: C has no lock for
+    /// the environment that a reader could take.
     private func inherit(where isWanted: ([UInt8]) -> Bool) {
         guard var next = baton_environment() else { return }
         while let entry = next.pointee {
@@ -45,7 +47,7 @@ struct EnvironmentBlock {
         return name
     }
 
-    /// Describes the first variable that no environment can hold, or returns nil if there is no such variable.
+    /// Returns a description of a variable with an invalid name or value, or nil if all are valid.
     static func problem(of environment: ProgramEnvironment) -> String? {
         let variables: [(String, String)] =
             switch environment.kind {
