@@ -1,5 +1,5 @@
 /// Assigns the runs of a trace to lanes, so that runs in a lane do not overlap: each run takes the first free lane.
-/// Pure.
+/// A pure value.
 ///
 /// The lanes are not the queue's workers, which events do not name. There are as many lanes as bodies ran at a time.
 struct RunLanes {

@@ -1,6 +1,6 @@
 import Baton
 
-/// Operations and what they wait for, as nodes and edges to draw. Pure.
+/// Operations and what they wait for, as nodes and edges to draw. A pure value.
 struct Graph {
     /// The state of an operation, which decides its colour.
     enum Status: String, CaseIterable {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The smoothed number of operations that end per second. Pure.
+/// The smoothed number of operations that end per second. A pure value.
 ///
 /// The rate is the quotient of two exponentially weighted moving averages, as in Unix's load average: of the operations
 /// that ended, and of the time that passed. Each tick of length Δ keeps `exp(-Δ/window)` of both. The rate after the

@@ -1,6 +1,6 @@
 import Baton
 
-/// Follows the critical path backwards from the end of a trace; see ``CriticalPath``. Pure.
+/// Follows the critical path backwards from the end of a trace; see ``CriticalPath``. A pure value.
 ///
 /// The walk enters each operation at its end at most once, and otherwise goes back in time. So it ends for every trace,
 /// even for an inconsistent one.

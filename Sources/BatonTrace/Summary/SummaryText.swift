@@ -1,19 +1,22 @@
 import Baton
 
 extension TraceSummary: CustomStringConvertible {
-    /// A text of a few lines: the duration, the waits, the critical path, and what to make faster first.
+    /// A text of a few lines: the duration, the waits, the critical path, and what to speed up first.
     public var description: String {
         if operationCount == 0 { return "No operations." }
         var lines = ["\(Self.count(operationCount, "operation")) in \(duration.inShort): \(endings)."]
-        if retryCount > 0 { lines.append("\(Self.count(retryCount, "failed attempt")) with another one after it.") }
+        if retryCount > 0 {
+            lines.append("\(Self.count(retryCount, "failed attempt")) \(retryCount == 1 ? "was" : "were") retried.")
+        }
         // The value is limited, because a decoded trace may contain any times.
         let average = Int(min(parallelism * 100, 1e9).rounded())
         lines.append(
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
-        // The time between two events is hardly ever zero, so waits below a thousandth of the longest are not reported.
+        // Even an operation that does not wait has a few microseconds between its events, so waits below a thousandth
+        // of the longest are noise and not reported.
         if let longest = waits.first?.time {
             let parts = waits.filter { $0.time >= longest / 1000 }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
-            lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
+            lines.append("Total waiting time: \(parts.joined(separator: ", ")).")
             if !namedWaits.isEmpty, namedWaits[0].time >= longest / 1000 { lines.append(names) }
         }
         if !levers.isEmpty {
@@ -21,7 +24,7 @@ extension TraceSummary: CustomStringConvertible {
             if leadTime >= duration / 20 {
                 lines.append("It begins \(leadTime.inShort) after the first event: add its first operation sooner.")
             }
-            lines.append("Make faster first:")
+            lines.append("What to speed up first:")
         }
         for (place, lever) in levers.prefix(5).enumerated() where place == 0 || lever.share >= 0.005 {
             lines.append("  \(place + 1). \(lever)")

@@ -1,6 +1,6 @@
 import Baton
 
-/// Makes a trace from events, one after another. Pure.
+/// Builds a trace from events. It has no lock and no clock.
 ///
 /// The events of an operation come in order, but the first ones may be missing, because recording started later.
 struct TraceBuilder {
@@ -18,15 +18,19 @@ struct TraceBuilder {
         if trace.queueNumber == nil, let queue = event.queue {
             (trace.queueName, trace.queueNumber) = (queue.name, queue.number)
         }
-        if case .produced(let product) = event.kind { trace.operations[place(of: product)].producer = event.operation }
+        if case .produced(let product) = event.kind {
+            let place = ensurePlace(of: product)
+            trace.operations[place].producer = event.operation
+        }
         // The event names the operation of the last dropped event, but is not about it.
         if case .dropped = event.kind { return }
-        let place = place(of: event.operation)
+        let place = ensurePlace(of: event.operation)
         if let parent = event.parent, trace.operations[place].parent == nil { trace.operations[place].parent = parent }
         trace.operations[place].note(event.kind, at: event.time)
     }
 
-    /// Notes that the queue was suspended or resumed. Changes come in order, and may come after later events.
+    /// Notes that the queue was suspended or resumed. Changes arrive in order, but a change may arrive
+    /// after events with a later time.
     mutating func add(_ change: SuspensionChange) {
         trace.end = max(trace.end, change.time)
         if change.isSuspended {
@@ -50,7 +54,8 @@ struct TraceBuilder {
         return trace
     }
 
-    private mutating func place(of operation: OperationReference) -> Int {
+    /// Returns the index of the operation, which is added if it is new.
+    private mutating func ensurePlace(of operation: OperationReference) -> Int {
         if let place = places[operation.id] { return place }
         places[operation.id] = trace.operations.count
         trace.operations.append(TracedOperation(operation))
@@ -100,9 +105,9 @@ extension TracedOperation {
     private mutating func noteReady(at time: Duration) {
         // The event that ended the attempt may have been dropped.
         if let last = attempts.indices.last, attempts[last].end == nil { attempts[last].end = time }
-        // After a repetition, the attempts are counted from 1 again.
-        let hasFailed = attempts.last.map { $0.pause == nil || $0.error != nil } ?? false
-        attempts.append(Attempt(number: hasFailed ? attempts[attempts.count - 1].number + 1 : 1, ready: time))
+        // After a repetition, the attempts are counted from 1 again. A pause whose event is missing counts as a retry.
+        let continuesCounting = attempts.last.map { $0.pause == nil || $0.error != nil } ?? false
+        attempts.append(Attempt(number: continuesCounting ? attempts[attempts.count - 1].number + 1 : 1, ready: time))
     }
 
     private mutating func noteAcquiring(at time: Duration) {
@@ -167,9 +172,9 @@ extension TracedOperation.Attempt {
 }
 
 extension Trace {
-    /// The number of suspensions of one wait that are kept apart. Later ones are merged into one, so that many waits
-    /// and many suspensions do not take memory for their product.
-    private static let toldSuspensions = 8
+    /// The most suspensions that are stored for one wait; the last one absorbs all later ones. Otherwise *n* waits and
+    /// *m* suspensions would take O(*n* *m*) memory.
+    private static let maxStoredSuspensions = 8
 
     /// Returns the times in which the queue was suspended while the operation waited for it, in order.
     fileprivate func suspensions(holding operation: TracedOperation) -> [Suspension] {
@@ -179,13 +184,13 @@ extension Trace {
     }
 
     private func suspensions(in wait: TracedWait, of operation: TracedOperation) -> [Suspension] {
-        let first = suspensions.firstPlace { $0.end ?? end > wait.start }
-        var next = suspensions.firstPlace { $0.start >= wait.end }
-        // An operation that starts in spite of a suspension was not held up by it. One that finishes during a
-        // suspension has waited for the resumption.
+        let first = suspensions.partitioningIndex { $0.end ?? end > wait.start }
+        var next = suspensions.partitioningIndex { $0.start >= wait.end }
+        // An operation that starts in spite of a suspension was not held up by it. An operation
+        // that is cancelled during a suspension was held up by it until its end.
         if first < next, wait.end < suspensions[next - 1].end ?? end, wait.end != operation.finished { next -= 1 }
         guard first < next else { return [] }
-        var told = Array(suspensions[first..<min(next, first + Self.toldSuspensions)])
+        var told = Array(suspensions[first..<min(next, first + Self.maxStoredSuspensions)])
         told[told.count - 1].end = suspensions[next - 1].end
         return told.map {
             Suspension(start: max($0.start, wait.start), end: min($0.end ?? end, wait.end))
@@ -196,7 +201,7 @@ extension Trace {
 extension [Trace.Suspension] {
     /// Returns the first index at which the predicate is true. The predicate must be true for all later elements as
     /// well.
-    fileprivate func firstPlace(where isReached: (Element) -> Bool) -> Int {
+    fileprivate func partitioningIndex(where isReached: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -89,7 +89,7 @@ extension TracedOperation {
     }
 }
 
-/// Collects the waits of one operation, in order of time. Pure.
+/// Collects the waits of one operation, in order of time. A pure value.
 private struct WaitList {
     private(set) var all: [TracedWait] = []
     /// The suspensions that have not ended when the next wait starts.

@@ -95,7 +95,7 @@ import Testing
             summary.waits.map(\.reason) == [.queue, .rate, .exclusion] && summary.waits.allSatisfy { $0.name == nil })
         #expect(
             summary.description.contains(
-                "Waited, all together: 365 ms for the queue, 174 ms for rates, 61.0 ms for exclusions.\n"
+                "Total waiting time: 365 ms for the queue, 174 ms for rates, 61.0 ms for exclusions.\n"
                     + "Exclusions and rates: 61.0 ms for the exclusion ‘db’, 44.0 ms for the rate ‘api 4’, "
                     + "43.0 ms for the rate ‘api 3’, and 1 other.\n"), "\(summary)")
         #expect(!self.sketch.trace.summary().description.contains("Exclusions and rates"))

@@ -1,4 +1,4 @@
-/// Produces the text to write to a terminal so that new lines replace the lines written before. Pure.
+/// Produces the text to write to a terminal so that new lines replace the lines written before. A pure value.
 ///
 /// Before and after the text is written, the cursor is at the beginning of the row under the last line.
 struct LiveFrame {

@@ -1,4 +1,5 @@
-/// Reports changes in plain lines, for files, pipes and terminals that cannot redraw, and ends with a summary. Pure.
+/// Reports changes in plain lines, for files, pipes and terminals that cannot redraw, and ends with a summary. A pure
+/// value.
 struct LiveReport: Sendable {
     private static let maxStagesInSummary = 20
 
