@@ -8,23 +8,23 @@
 ///
 /// While the breaker is closed, it lets every operation run and records how it ends. When too many in a row have
 /// failed, the breaker opens: operations that ask it fail at once, with a ``CircuitOpenError`` as the cause of
-/// ``OperationError/conditionFailed(condition:cause:)``. After `retryAfter` the next operation runs as a trial, and
-/// until it has ended all others still fail. If the trial succeeds, the breaker closes; if it fails, the breaker opens
-/// again.
+/// ``OperationError/conditionFailed(condition:cause:)``. After `retryAfter` the next operation runs as a trial. While
+/// the trial runs, all other operations still fail. If the trial succeeds, the breaker closes; if it fails, the breaker
+/// opens again.
 ///
 /// A failure is the outcome of a body that has run: an error, a time limit or failed children. Operations that were
-/// cancelled, skipped or kept from running do not count. A trial that ends in this way, or is released without having
-/// run, passes its permission to the next operation. The outcome of an operation that was admitted before the last
-/// change of the state does not count either. Conditions are evaluated before the queue has a permit for the body, so a
-/// few admitted operations may still run after the breaker has opened.
+/// cancelled, skipped or kept from running do not count. If a trial ends in this way, or is released without having
+/// run, the next operation becomes the trial. The outcome of an operation that was admitted before the last change of
+/// the state does not count either. Conditions are evaluated before the queue has a permit for the body, so a few
+/// admitted operations may still run after the breaker has opened.
 ///
 /// An operation counts once, when its outcome is decided and before anybody sees it, however many attempts its
 /// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` makes. Conditions are evaluated once, so further attempts are
 /// made even if the breaker has opened. To have each attempt counted and stopped, retry an operation whose body makes
 /// an operation with this condition and runs it with ``OperationContext/run(_:)``.
 ///
-/// The time is measured on the clock of the queue whose operation has opened the breaker. If that clock goes back, the
-/// time begins again. A breaker may be the condition of any number of operations on any queues, and part of a
+/// The time is measured on the clock of the queue whose operation has opened the breaker. If that clock jumps back,
+/// the open period starts over. A breaker may be the condition of any number of operations on any queues, and part of a
 /// combination made with ``OperationCondition/and(_:)``. Add it only to the operation that calls the service, and not
 /// also to an operation that runs this one as a child or in a group: the trial's own child would be refused, because
 /// the trial has not ended. An operation whose body fails with a ``CircuitOpenError`` does not count.
@@ -89,13 +89,13 @@ public final class CircuitBreaker: OperationCondition {
     }
 
     init(
-        _ circuit: String, failures: Int, retryAfter: Duration, _ place: CallSite,
+        _ circuit: String, failures: Int, retryAfter: Duration, _ callSite: CallSite,
         _ isFailure: @escaping @Sendable (OperationError) -> Bool, onMisuse: (Misuse) -> Void
     ) {
-        if failures < 1 { onMisuse(Misuse(.invalidFailureCount(circuit: circuit, failures), callSite: place)) }
+        if failures < 1 { onMisuse(Misuse(.invalidFailureCount(circuit: circuit, failures), callSite: callSite)) }
         if retryAfter < .zero {
             let what = "the time after which the circuit breaker ‘\(circuit)’ allows a trial"
-            onMisuse(Misuse(.negativeDuration(what), callSite: place))
+            onMisuse(Misuse(.negativeDuration(what), callSite: callSite))
         }
         self.circuit = circuit
         self.isFailure = isFailure
@@ -127,10 +127,10 @@ public final class CircuitBreaker: OperationCondition {
         case nil: return .satisfied
         case .refuse(let timeLeft)?: throw CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
         case .admit(let permit)?:
-            let admission = Admission(of: self, permit, id, time)
+            let admitted = AdmittedOperation(of: self, permit, id, time)
             // This comes before the outcome is published, so that operations that run after this one find the breaker
             // updated.
-            operation.addHandlerBeforeFinish { admission.end(as: $0.verdict(countingIf: admission.breaker.isFailure)) }
+            operation.addHandlerBeforeFinish { admitted.end(as: $0.verdict(countingIf: admitted.breaker.isFailure)) }
             return .satisfied
         }
     }
@@ -138,23 +138,34 @@ public final class CircuitBreaker: OperationCondition {
     /// The clock of an operation that is in no queue.
     private static let fallback = TimeSource(ContinuousClock())
 
+    private enum Answer {
+        case answered(CircuitStateMachine.AskAction, Waiters)
+        case admittedBefore
+        /// Another thread has changed the state since the clock was chosen.
+        case stateChanged
+    }
+
     /// Asks whether the operation may run. Returns nil if it was admitted before.
     private func ask(for operation: ObjectIdentifier) -> CircuitStateMachine.AskAction? {
         while true {
             let (time, changes) = storage.withLock { ($0.time, $0.machine.changeCount) }
             // The clock is the user's code, so it is read outside the lock.
             let now = time?.now ?? .zero
-            let answer = storage.withLock { storage -> (CircuitStateMachine.AskAction?, Waiters)? in
-                if storage.admitted.contains(operation) { return (nil, []) }
-                // The state has changed in between, and another clock may measure the time now.
-                if storage.machine.changeCount != changes { return nil }
+            let answer = storage.withLock { storage -> Answer in
+                if storage.admitted.contains(operation) { return .admittedBefore }
+                // Start over if another thread has changed the state: another clock may now measure the time.
+                if storage.machine.changeCount != changes { return .stateChanged }
                 let action = storage.machine.ask(at: now)
                 if case .admit = action { storage.admitted.insert(operation) }
-                return (action, storage.takeWaiters(ifChangedSince: changes))
+                return .answered(action, storage.takeWaiters(ifChangedSince: changes))
             }
-            guard let (action, waiters) = answer else { continue }
-            resume(waiters)
-            return action
+            switch answer {
+            case .stateChanged: continue
+            case .admittedBefore: return nil
+            case .answered(let action, let waiters):
+                resume(waiters)
+                return action
+            }
         }
     }
 
@@ -183,10 +194,10 @@ public final class CircuitBreaker: OperationCondition {
 
     /// The permit of an admitted operation. It ends with the operation, or when it is released; the machine ignores the
     /// second end.
-    private final class Admission: Sendable {
+    private final class AdmittedOperation: Sendable {
         let breaker: CircuitBreaker
         private let permit: CircuitStateMachine.Permit
-        /// The operation owns this object, so no other operation can have the same identity before this object ends.
+        /// The operation owns this object, so its address cannot be reused while this object exists.
         private let operation: ObjectIdentifier
         private let time: TimeSource
 
@@ -265,7 +276,7 @@ extension AnyOperation {
 public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the service that the breaker protects.
     public let circuit: String
-    /// The time after which an operation may run as a trial; nil if a trial is running, whose end decides.
+    /// The time after which an operation may run as a trial; nil while a trial is running.
     public let timeUntilTrial: Duration?
 
     /// A description on one line of why operations may not run, and for how long.

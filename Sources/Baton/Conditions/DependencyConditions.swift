@@ -1,4 +1,4 @@
-/// A condition that is satisfied if no direct dependency of the operation has failed or was cancelled.
+/// A condition that is satisfied if no direct dependency of the operation has failed or been cancelled.
 ///
 /// The condition is for dependencies that only order operations: an operation whose *input* has no output does not run
 /// anyway, and for a single dependency the policy of the edge is simpler. A dependency that was skipped has not failed.
@@ -11,12 +11,14 @@ public struct NoFailedDependencies: OperationCondition {
     ///   failed.
     public init(ignoringCancellations: Bool = false) { ignoresCancellations = ignoringCancellations }
 
-    /// Returns ``ConditionResult/satisfied`` if no dependency has failed.
+    /// Returns ``ConditionResult/satisfied`` if no dependency has failed or, unless cancellations are ignored, been
+    /// cancelled.
     ///
-    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that have failed.
+    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with the dependencies that have failed or, unless
+    ///   cancellations are ignored, been cancelled.
     /// - Complexity: O(n), where n is the number of direct dependencies.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
-        let failures = operation.failedDependencies { outcome in
+        let failures = operation.dependencyFailures { outcome in
             outcome == .failure || outcome == .cancelled && !ignoresCancellations
         }
         if failures.isEmpty { return .satisfied }
@@ -34,16 +36,16 @@ public struct NoCancelledDependencies: OperationCondition {
     /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that were cancelled.
     /// - Complexity: O(n), where n is the number of direct dependencies.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
-        let cancelled = operation.failedDependencies { $0 == .cancelled }
+        let cancelled = operation.dependencyFailures { $0 == .cancelled }
         if cancelled.isEmpty { return .satisfied }
         throw ConditionError.dependenciesFailed(cancelled)
     }
 }
 
 extension AnyOperation {
-    fileprivate final func failedDependencies(_ counts: (OperationOutcome) -> Bool) -> [OperationFailure] {
+    fileprivate final func dependencyFailures(where isCounted: (OperationOutcome) -> Bool) -> [OperationFailure] {
         dependencies.compactMap { dependency in
-            guard let error = dependency.error, counts(error.outcome) else { return nil }
+            guard let error = dependency.error, isCounted(error.outcome) else { return nil }
             return OperationFailure(operation: dependency.reference, error: error)
         }
     }
