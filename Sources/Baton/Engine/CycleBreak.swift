@@ -127,6 +127,6 @@ final class CycleBreak: Sendable {
         return operations[node].endWhileAdded(with: error(of: node), dependingOn: next(of: node))
     }
 
-    private func error(of node: Int) -> OperationError { errors[cycles.numbers[node]] }
+    private func error(of node: Int) -> OperationError { errors[cycles.cycleIndices[node]] }
     private func next(of node: Int) -> AnyOperation { operations[cycles.next[node]] }
 }

@@ -39,7 +39,7 @@ struct CycleBreaker {
             let closing = nodes.filter { suspects[$0] != nil }
             if closing.isEmpty { continue }
             let nodes = nodes.sorted()
-            let part = exploration.graph.part(nodes, &numbers)
+            let part = exploration.graph.inducedSubgraph(of: nodes, scratch: &numbers)
             guard let root = root(of: part, nodes, preferring: Set(closing)) else { continue }
             let cycleBreak = CycleBreak(
                 of: nodes.map { exploration.operations[$0] },

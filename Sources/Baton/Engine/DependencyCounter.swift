@@ -4,11 +4,12 @@ import Synchronization
 /// them. The counter reaches zero once, and the thread that brings it there makes the operation ready.
 ///
 /// It is lock-free, because each finishing source touches it once per edge; a lock here costs a chain a tenth of its
-/// time. Every step is a read-modify-write of one word, so all steps have one order. A step that races with the linking
-/// thread, and comes while the linking bit is set, leaves a flag that `linked` finds.
+/// time. Every change is a read-modify-write of one word, so all changes have one order. A step that races with the
+/// linking thread, and comes while the linking bit is set, leaves a flag that `linked` finds.
 ///
-/// Memory ordering: each step releases what its thread did before (a source stored its output), and the step that
-/// reaches zero acquires all of it, so a body that starts then sees every output.
+/// Memory ordering: each decrement releases what its thread did before (a source stored its output), and the one that
+/// reaches zero acquires all of it, so a body that starts then sees every output. Steps that publish nothing are
+/// relaxed.
 struct DependencyCounter: ~Copyable {
     /// The state of the operation when the linking thread has linked it.
     struct Linked {
@@ -32,21 +33,24 @@ struct DependencyCounter: ~Copyable {
     private static let ended: UInt32 = 1 << 29
     private static let awaited: UInt32 = 1 << 30
     private static let observed: UInt32 = 1 << 31
+    /// The bits below the flags for an early end, for waits and for observers.
+    private static let countMask = ended - 1
 
     private let word = Atomic<UInt32>(linking | unknown)
 
-    /// Called before the operation is linked if another party counts down in addition to the sources.
+    /// Called before the operation is linked if it joins another one, which counts down in addition to the sources.
     borrowing func expectOneMore() { word.wrappingAdd(1, ordering: .relaxed) }
 
     /// Called when the operation is linked to this number of sources, each of which counts down or has done so. Sources
     /// that had finished before are not among them.
     @inline(__always)
     borrowing func linked(to sources: Int) -> Linked {
+        assert(sources < Self.unknown, "More sources would change the flags.")
         let (old, now) = word.wrappingSubtract(
             Self.linking + Self.unknown - UInt32(sources), ordering: .acquiringAndReleasing)
         assert(old & Self.linking != 0, "An operation is linked once.")
         return Linked(
-            isReady: now & (Self.ended - 1) == 0,
+            isReady: now & Self.countMask == 0,
             wasEnded: now & Self.ended != 0,
             wasAwaited: now & Self.awaited != 0
         )
@@ -67,8 +71,8 @@ struct DependencyCounter: ~Copyable {
     @inline(__always)
     borrowing func countDown() -> Step {
         let (old, now) = word.wrappingSubtract(1, ordering: .acquiringAndReleasing)
-        assert(old & (Self.ended - 1) != 0, "Everything that is counted counts down once.")
-        if now & (Self.ended - 1) != 0 { return .waiting }
+        assert(old & Self.countMask != 0, "Everything that is counted counts down once.")
+        if now & Self.countMask != 0 { return .waiting }
         return now & Self.ended == 0 ? .ready : .ended
     }
 
@@ -76,7 +80,7 @@ struct DependencyCounter: ~Copyable {
     /// until the caller counts down, no other thread can bring the counter to zero.
     borrowing func holdUnlessZero() -> Bool {
         var now = word.load(ordering: .relaxed)
-        while now & (Self.ended - 1) != 0 {
+        while now & Self.countMask != 0 {
             let (isHeld, found) = word.compareExchange(
                 expected: now, desired: now + 1, ordering: .acquiringAndReleasing)
             if isHeld { return true }
@@ -114,5 +118,5 @@ struct DependencyCounter: ~Copyable {
     var isObserved: Bool { word.load(ordering: .relaxed) & Self.observed != 0 }
 
     /// True if nothing is left to wait for.
-    var isZero: Bool { word.load(ordering: .acquiring) & (Self.ended - 1) == 0 }
+    var isZero: Bool { word.load(ordering: .acquiring) & Self.countMask == 0 }
 }

@@ -1,5 +1,4 @@
-/// The dependencies of an operation, in a single word: most operations have one dependency or none, which costs no
-/// object.
+/// Stores the dependencies of an operation in one word. Zero or one dependency, the common case, needs no allocation.
 struct DependencyList: ~Copyable {
     /// The references are retained, but unmanaged, because each look at a strong reference would retain and release it.
     private enum Word {
@@ -29,7 +28,13 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    deinit { _ = taken }
+    deinit {
+        switch word {
+        case .none: break
+        case .one(let source): source.release()
+        case .many(let block): block.release()
+        }
+    }
 
     var isEmpty: Bool {
         if case .none = word { true } else { false }
@@ -43,7 +48,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// Returns the dependencies after the first `count` places.
+    /// Returns the dependencies after the first `count` places, which include those of removed dependencies.
     func all(after count: Int) -> [AnyOperation] {
         switch word {
         case .none: []
@@ -52,6 +57,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
+    /// Returns the first `count` dependencies. Removed ones do not count.
     func first(_ count: Int) -> [AnyOperation] {
         switch word {
         case .none: []
@@ -72,8 +78,8 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// Calls `body` with each source, and with the place of `operation` in the list of that source. Called by the
-    /// thread that links the operation.
+    /// Calls `body` with each source, and with the node that links `operation` into the list of that source's
+    /// dependents. Called by the thread that links the operation.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
         switch word {
@@ -83,7 +89,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// As ``enter(_:_:)``, for an operation that has been linked.
+    /// Like ``enter(_:_:)``, but does not store `operation` in the nodes, because linking has stored it.
     func visit(of operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
         switch word {
         case .none: break
@@ -139,13 +145,8 @@ struct DependencyList: ~Copyable {
     mutating func removeHoles() { self = DependencyList(all) }
 
     mutating func take() -> Taken {
-        let taken = taken
-        word = .none
-        return taken
-    }
-
-    private var taken: Taken {
-        switch word {
+        defer { word = .none }
+        return switch word {
         case .none: .none
         case .one(let operation): .one(operation.takeRetainedValue())
         case .many(let block): .many(block.takeRetainedValue())
@@ -168,16 +169,16 @@ struct DependencyList: ~Copyable {
 }
 
 /// Several dependencies, each with the operation's place in the list of that source.
-final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
+final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode> {
     @inline(__always)
     private static func make(capacity: Int) -> DependencyBlock {
         // This is safe, because `create` makes an object of the class that it is called on.
-        let buffer = create(minimumCapacity: capacity) { _ in DependencyCount(capacity: UInt32(capacity)) }
+        let buffer = create(minimumCapacity: capacity) { _ in DependencyBlockHeader(capacity: UInt32(capacity)) }
         return unsafeDowncast(buffer, to: DependencyBlock.self)
     }
 
-    /// Makes a block with room for one more dependency, because growing by one each time would cost as much as the
-    /// graph. A block for four would exceed the size that malloc serves fastest.
+    /// Makes a block with room for one more dependency, because reallocating for every added dependency would take
+    /// most of the time of building a graph. A block for four would exceed the size that malloc serves fastest.
     static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> DependencyBlock {
         let block = make(capacity: 3)
         block.append(first)
@@ -196,9 +197,10 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
     }
 
     // The memory is accessed by address, because each access to the property of the superclass is checked for
-    // exclusivity. This is safe, because every caller of the block holds it. ``DependentList`` says who may write when.
+    // exclusivity. This is safe, because the caller retains the block during the call, and because writes are
+    // serialised: ``DependentList`` says who may write when.
     @inline(__always)
-    private var count: UnsafeMutablePointer<DependencyCount> { withUnsafeMutablePointerToHeader { $0 } }
+    private var count: UnsafeMutablePointer<DependencyBlockHeader> { withUnsafeMutablePointerToHeader { $0 } }
 
     /// The places that are in use.
     @inline(__always)
@@ -216,7 +218,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
         Array(places.lazy.compactMap { $0.source?.takeUnretainedValue() }.prefix(count))
     }
 
-    /// The dependency at a place that hands over its output, and so cannot have been removed.
+    /// The source of an input. Inputs cannot be removed, so their places are never holes.
     subscript(place: Int) -> AnyOperation { places[place].source!.takeUnretainedValue() }
 
     var placeCount: Int { places.count }
@@ -271,7 +273,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
 }
 
 /// The header of a ``DependencyBlock``.
-struct DependencyCount {
+struct DependencyBlockHeader {
     var used: UInt32 = 0
     let capacity: UInt32
 

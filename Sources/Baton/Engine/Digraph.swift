@@ -5,7 +5,7 @@
 /// on.
 struct Digraph {
     private var targets: [Int32] = []
-    /// The index in `targets` behind the last edge of each closed node.
+    /// For each closed node, the index in `targets` after its last edge.
     private var ends: [Int] = []
 
     var count: Int { ends.count }
@@ -72,11 +72,11 @@ struct Digraph {
         return components
     }
 
-    /// Returns the part of the graph between these nodes, which are numbered in their order.
+    /// Returns the subgraph induced by `nodes`. Node *i* of the result is `nodes[i]`.
     ///
-    /// - Parameter numbers: A buffer with as many elements as the graph has nodes. The elements of `nodes` are
+    /// - Parameter numbers: A buffer with one element for each node of this graph. The elements at `nodes` are
     ///   overwritten.
-    func part(_ nodes: [Int], _ numbers: inout [Int32]) -> Digraph {
+    func inducedSubgraph(of nodes: [Int], scratch numbers: inout [Int32]) -> Digraph {
         for (number, node) in nodes.enumerated() { numbers[node] = Int32(number) }
         var part = Digraph()
         for node in nodes {
@@ -133,15 +133,15 @@ struct Digraph {
     struct Cycles {
         /// Simple cycles: each node leads to the next, and the last to the first.
         fileprivate(set) var all: [[Int]] = []
-        /// For each node, the index of the cycle that its error shows.
-        fileprivate(set) var numbers: [Int]
-        /// For each node, the next node on its cycle, to which it has an edge.
+        /// For each node, the index in `all` of the cycle that is reported for it.
+        fileprivate(set) var cycleIndices: [Int]
+        /// For each node, a successor that leads back to the root: the next node on its cycle, if it is on one.
         fileprivate(set) var next: [Int]
     }
 
     /// Returns a cycle for each node. The first cycle is a shortest one through `root`, and begins with it. Nodes that
-    /// are on one cycle share it. If all cycles together were much longer than the graph is large, the nodes that are
-    /// left share the first cycle, although they are not on it.
+    /// are on one cycle share it. The search for cycles stores about 16 (*n* + *e*) nodes. After that, the remaining
+    /// nodes are assigned the first cycle, although they are not on it.
     ///
     /// - Parameter isFirst: Returns true for nodes that the first cycle may contain. There has to be a cycle of such
     ///   nodes through `root`.
@@ -151,37 +151,40 @@ struct Digraph {
         let paths = shortestPaths(from: root)
         let pathBack = reversed.shortestPaths(from: root).before
         var cycles = Cycles(
-            numbers: [Int](repeating: -1, count: count), next: (0..<count).map { pathBack[$0] ?? root })
-        var room = 16 * (count + edgeCount)
+            cycleIndices: [Int](repeating: -1, count: count), next: (0..<count).map { pathBack[$0] ?? root })
+        var budget = 16 * (count + edgeCount)
         func add(_ cycle: [Int]) {
-            for (place, node) in cycle.enumerated() where cycles.numbers[node] < 0 {
-                cycles.numbers[node] = cycles.all.count
+            for (place, node) in cycle.enumerated() where cycles.cycleIndices[node] < 0 {
+                cycles.cycleIndices[node] = cycles.all.count
                 cycles.next[node] = cycle[(place + 1) % cycle.count]
             }
             cycles.all.append(cycle)
-            room -= cycle.count
+            budget -= cycle.count
         }
         let firstPaths = shortestPaths(from: root, where: isFirst)
-        add(path(to: firstPaths.last ?? root, firstPaths.before))
+        guard let last = firstPaths.last else {
+            preconditionFailure("Internal inconsistency: no cycle of the included nodes goes through the root.")
+        }
+        add(path(to: last, firstPaths.before))
         var mark = [Int](repeating: -1, count: count)
-        for node in 0..<count where cycles.numbers[node] < 0 {
-            if room <= 0 {
-                cycles.numbers[node] = 0
+        for node in 0..<count where cycles.cycleIndices[node] < 0 {
+            if budget <= 0 {
+                cycles.cycleIndices[node] = 0
                 continue
             }
             // The cycle consists of the path from the node back to the root and the path from the root to the node.
-            // Where the first path meets the second one for the first time, the part in between is left out.
-            let there = path(to: node, paths.before)
-            for (place, passed) in there.dropLast().enumerated() { mark[passed] = place }
+            // The way back stops at the first node of the path from the root, so that the cycle is simple.
+            let pathFromRoot = path(to: node, paths.before)
+            for (place, passed) in pathFromRoot.dropLast().enumerated() { mark[passed] = place }
             var cycle = [node]
             var step = pathBack[node] ?? root
             while mark[step] < 0 {
                 cycle.append(step)
                 step = pathBack[step] ?? root
             }
-            cycle += there[mark[step]..<(there.count - 1)]
-            room -= there.count
-            for passed in there { mark[passed] = -1 }
+            cycle += pathFromRoot[mark[step]..<(pathFromRoot.count - 1)]
+            budget -= pathFromRoot.count
+            for passed in pathFromRoot { mark[passed] = -1 }
             add(cycle)
         }
         return cycles

@@ -57,7 +57,7 @@ import Testing
     @Test("Part of a graph has the edges between its nodes")
     func part() {
         var numbers = [Int32](repeating: 0, count: 4)
-        let part = graph([[1, 2], [3], [0, 2], [1, 0]]).part([1, 3], &numbers)
+        let part = graph([[1, 2], [3], [0, 2], [1, 0]]).inducedSubgraph(of: [1, 3], scratch: &numbers)
         #expect(part.count == 2)
         #expect(Array(part[0]) == [1])
         #expect(Array(part[1]) == [0])
@@ -68,7 +68,7 @@ import Testing
         let edges = [[1, 3], [2], [0], [0]]
         let cycles = graph(edges).cycleOfEachNode(root: 0) { _ in true }
         #expect(cycles.all == [[0, 3], [1, 2, 0]])
-        #expect(cycles.numbers == [0, 1, 1, 0])
+        #expect(cycles.cycleIndices == [0, 1, 1, 0])
         #expect(cycles.next == [3, 2, 0, 0])
     }
 
@@ -83,11 +83,11 @@ import Testing
             let whole = graph(edges)
             var numbers = [Int32](repeating: 0, count: count)
             for nodes in whole.cyclicComponents() {
-                let part = whole.part(nodes, &numbers)
+                let part = whole.inducedSubgraph(of: nodes, scratch: &numbers)
                 let partEdges = (0..<part.count).map { part[$0].map { Int($0) } }
                 let cycles = part.cycleOfEachNode(root: 0) { _ in true }
                 for node in 0..<part.count {
-                    let cycle = cycles.all[cycles.numbers[node]]
+                    let cycle = cycles.all[cycles.cycleIndices[node]]
                     #expect(cycle.contains(node) && isCycle(cycle, of: partEdges), "\(cycle) in \(partEdges)")
                     #expect(cycles.next[node] == cycle[(cycle.firstIndex(of: node)! + 1) % cycle.count])
                 }
@@ -104,6 +104,6 @@ import Testing
         edges += Array(repeating: [0], count: width)
         let cycles = graph(edges).cycleOfEachNode(root: 0) { _ in true }
         #expect(cycles.all.reduce(0) { $0 + $1.count } < 50 * (length + 2 * width))
-        #expect(cycles.numbers.allSatisfy { $0 >= 0 })
+        #expect(cycles.cycleIndices.allSatisfy { $0 >= 0 })
     }
 }
