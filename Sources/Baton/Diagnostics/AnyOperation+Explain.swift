@@ -124,7 +124,7 @@ struct RootSearch {
                 operation: root.operation.reference, cause: root.cause,
                 suspendedQueue: root.suspendedQueue,
                 isCancelled: root.operation.isCancelled,
-                links: number < Explanation.listed ? links(to: root.place) : [])
+                links: number < Explanation.maxListed ? links(to: root.place) : [])
         }
     }
 

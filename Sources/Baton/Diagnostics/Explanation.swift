@@ -1,4 +1,5 @@
-/// Why an operation has not finished: what it waits for, and the roots of that. A snapshot, for people and logs.
+/// Describes why an operation has not finished: its waits, and the operations at which they end. A snapshot for people
+/// and logs.
 ///
 /// ``AnyOperation/explain()`` makes one.
 public struct Explanation: Sendable, CustomStringConvertible {
@@ -9,8 +10,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case notAdded
         /// The operation is ready, and its queue is suspended.
         case queueSuspended(QueueReference)
-        /// The operation is ready, and its queue runs as many bodies as it is wide, or operations that start earlier
-        /// wait there.
+        /// The operation is ready, and its queue has no free permit, or other operations come first.
         ///
         /// The references are the first few operations that run in the queue.
         case queueFull(QueueReference, width: Int, running: [OperationReference])
@@ -28,8 +28,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case excluded(by: OperationReference, exclusion: String)
         /// The operation waits for its turn at this rate.
         ///
-        /// The turn comes after this time unless the operations before it change; `behind` counts the operations that
-        /// have their turns first.
+        /// The time may change if operations ahead of this one are cancelled. `behind` is the number of operations
+        /// ahead.
         case waitingForRate(String, timeLeft: Duration, behind: Int)
         /// The body runs, and has run for this time. In a ``StallReport`` the time may be a lower bound.
         ///
@@ -52,21 +52,22 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case finished(OperationOutcome)
     }
 
-    /// An operation that waits for no outcome of another operation, and the cause of that.
+    /// An operation at which a chain of waits ends, and the reason why it has not finished.
     public struct Root: Sendable {
         /// The operation at the root.
         public let operation: OperationReference
         /// The reason why it has not finished.
         public let cause: Cause
-        /// The queue of the operation, if it is suspended but does not hold back this further attempt.
+        /// The queue of the operation, if it is suspended and the operation waits for a further attempt, which a
+        /// suspension does not hold back.
         let suspendedQueue: QueueReference?
         /// True if the operation was cancelled and has not finished.
         let isCancelled: Bool
-        /// The waits on the path to this root that are mentioned.
+        /// The waits on the path to this root that ``Explanation/description`` may list.
         let links: [Link]
     }
 
-    /// A wait that is mentioned, because it is no plain dependency.
+    /// A wait that the description spells out, because it is not a dependency.
     struct Link: Hashable {
         let waiting: OperationReference
         let wait: OperationWait
@@ -82,7 +83,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The roots: the operation itself if it waits for no other one, else the operations at which its chains of waits
     /// end.
     ///
-    /// An operation that waits for an exclusion is a root, and so is what keeps the holder of the exclusion.
+    /// An operation that waits for an exclusion is a root. The roots of the operation that holds the exclusion are
+    /// listed as well.
     public let roots: [Root]
     /// The error of the operation, if it has finished with one.
     public let error: OperationError?
@@ -97,13 +99,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
         if let error { return "\(operation) has finished without an output: \(error)." }
         var sentences = ExplanationFormatter.sentences(for: waits, of: operation)
         var mentioned = Set(waits.map { Link(waiting: operation, wait: $0) })
-        for root in roots.prefix(Self.listed) {
+        for root in roots.prefix(Self.maxListed) {
             let links = root.links.filter { mentioned.insert($0).inserted }
-            for link in links.prefix(Self.listed) {
+            for link in links.prefix(Self.maxListed) {
                 sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
             }
-            if links.count > Self.listed {
-                sentences.append("So it goes on through \(links.count - Self.listed) more.")
+            if links.count > Self.maxListed {
+                sentences.append("The chain continues through \(links.count - Self.maxListed) more.")
             }
             sentences.append(ExplanationFormatter.sentence(for: root.cause, of: root.operation))
             if root.isCancelled, let sentence = ExplanationFormatter.cancelSentence(for: root.cause) {
@@ -113,11 +115,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 sentences.append(ExplanationFormatter.attemptsPassSuspension(of: queue))
             }
         }
-        if roots.count > Self.listed { sentences.append("And \(roots.count - Self.listed) more.") }
+        if roots.count > Self.maxListed { sentences.append("And \(roots.count - Self.maxListed) more.") }
         return sentences.joined(separator: " ")
     }
 
     /// How many roots a description mentions, how many links on the path to each root, and how many operations a
     /// sentence names.
-    static let listed = 5
+    static let maxListed = 5
 }

@@ -75,8 +75,8 @@ enum ExplanationFormatter {
     }
 
     static func list(_ names: [String]) -> String {
-        let more = names.count - Explanation.listed
-        return names.prefix(Explanation.listed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        let more = names.count - Explanation.maxListed
+        return names.prefix(Explanation.maxListed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
     /// Formats a duration to the millisecond, since nobody reads more digits. Durations that are practically endless
@@ -93,7 +93,7 @@ enum ExplanationFormatter {
         let place = (queue.name.map { "‘\($0)’, " } ?? "") + "a queue of width \(width)"
         if running.isEmpty { return place }
         let names = running.map(\.description).joined(separator: ", ")
-        if running.count == Explanation.listed, width > running.count {
+        if running.count == Explanation.maxListed, width > running.count {
             return "\(place), where \(names) and others run"
         }
         return "\(place), where \(names) \(running.count == 1 ? "runs" : "run")"

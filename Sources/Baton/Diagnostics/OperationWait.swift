@@ -5,7 +5,7 @@ public struct OperationWait: Sendable, Hashable, Codable {
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// The waiting operation reads the output of the source.
         case input
-        /// The source is a dependency without input.
+        /// The source is a dependency whose output is not an input.
         case order
         /// The source is a barrier of the queue that was added earlier.
         case barrier
@@ -53,10 +53,10 @@ extension AnyOperation {
             case .added:
                 guard life.optionalState?.endAfterLinking == nil else { return ([], [], [], nil) }
                 let uniqueness = life.optionalState?.uniqueness
-                let others: OperationWait.Kind = uniqueness?.joined == nil ? .order : .original
-                let inputCount = others == .order ? life.inputCount : 0
+                let hasJoined = uniqueness?.joined != nil
+                let inputCount = hasJoined ? 0 : life.inputCount
                 let waits = edges.all.enumerated().map { place, source in
-                    Wait(kind: place < inputCount ? .input : others, source: source)
+                    Wait(kind: place < inputCount ? .input : hasJoined ? .original : .order, source: source)
                 }
                 return (waits, [], [], uniqueness?.policy == .replace ? uniqueness?.place : nil)
             case .evaluating, .executing, .finishing:

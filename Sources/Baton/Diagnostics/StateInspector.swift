@@ -164,7 +164,7 @@ struct StateInspector {
     private mutating func running(in core: QueueCore) -> [OperationReference] {
         if let running = view(of: core).running { return running }
         let members = core.state.withLock { $0.members() }
-        let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.listed).map(\.reference)
+        let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.maxListed).map(\.reference)
         queueViews[ObjectIdentifier(core)]?.running = Array(running)
         return Array(running)
     }
