@@ -3,7 +3,7 @@
 struct Preconditions {
     /// How far the operation is with the exclusions that it holds while its body runs.
     enum Standing {
-        case asksForNone
+        case notRequested
         case requested
         case held
     }
@@ -23,7 +23,7 @@ struct Preconditions {
     /// room.
     private final class ResourceClaims {
         @exclusivity(unchecked) var exclusions = ExclusionSet()
-        @exclusivity(unchecked) var standing = Standing.asksForNone
+        @exclusivity(unchecked) var standing = Standing.notRequested
         /// True while an evaluation runs under the exclusions of the conditions.
         @exclusivity(unchecked) var evaluationHoldsExclusions = false
         /// True if the operation has waited for another operation while it held exclusions.
@@ -148,12 +148,12 @@ struct Preconditions {
     /// add.
     var exclusions: ExclusionSet { claims?.exclusions ?? ExclusionSet() }
 
-    var standing: Standing { claims?.standing ?? .asksForNone }
+    var standing: Standing { claims?.standing ?? .notRequested }
 
     /// True if the operation holds exclusions or waits for some, for its body or for an evaluation.
     var hasClaim: Bool {
         guard let claims else { return false }
-        return claims.standing != .asksForNone || claims.evaluationHoldsExclusions || claims.waitingEvaluation != nil
+        return claims.standing != .notRequested || claims.evaluationHoldsExclusions || claims.waitingEvaluation != nil
     }
 
     /// How often exclusions were requested. Two reads that return the same number have seen the same claim.
@@ -194,7 +194,7 @@ struct Preconditions {
     func exclusionsAreHeld() { claims?.standing = .held }
 
     /// Records that the exclusions were released before the body ran, because the queue was suspended.
-    func exclusionsAreReleased() { claims?.standing = .asksForNone }
+    func exclusionsAreReleased() { claims?.standing = .notRequested }
 
     // MARK: Rates
 

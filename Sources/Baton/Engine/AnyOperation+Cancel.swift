@@ -23,9 +23,8 @@ extension AnyOperation {
         perform(markCancelled(reason: reason, if: isWanted))
     }
 
-    /// Marks all of these operations as cancelled before it acts on any of them. So a body that throws because an
-    /// operation that it runs was cancelled has been cancelled itself, and so has an operation that needs the output of
-    /// another one.
+    /// Marks all of these operations as cancelled before it acts on any of them. When one of them fails because another
+    /// was cancelled, it is therefore already marked, and finishes as cancelled and not as failed.
     static func cancel(
         _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) {
@@ -52,10 +51,10 @@ extension AnyOperation {
         }
     }
 
-    /// Cancels the attempt that runs. In one locked step, `cut` marks the attempt and returns the worker on which it
-    /// runs.
-    final func cancelAttempt(_ cut: (inout Lifecycle) -> Worker?) {
-        perform(withLife { life in cut(&life).map { actionInRun(of: life, on: $0) } ?? .none })
+    /// Cancels the attempt that runs. In one locked step, `markAttempt` marks the attempt and returns the worker on
+    /// which it runs.
+    final func cancelAttempt(_ markAttempt: (inout Lifecycle) -> Worker?) {
+        perform(withLife { life in markAttempt(&life).map { actionInRun(of: life, on: $0) } ?? .none })
     }
 
     private enum CancelAction {
@@ -67,7 +66,7 @@ extension AnyOperation {
 
     private final func actionInRun(of life: Lifecycle, on worker: Worker?) -> CancelAction {
         .running(
-            worker, children: life.optionalState?.children ?? [], life.optionalState?.childGroups ?? [],
+            worker, children: life.optionalState?.awaitedChildren ?? [], life.optionalState?.childGroups ?? [],
             delivers: makePassedPhasesDue(life).isDue)
     }
 
@@ -99,21 +98,22 @@ extension AnyOperation {
     ///
     /// - Complexity: O(n), where n is the number of direct and indirect dependencies.
     public final func cancel(reason: CancellationReason = .requested, includingDependencies: Bool) {
-        // They are read first, because a cancel drops the dependencies.
-        let needs = includingDependencies ? needs : []
+        // The dependencies are collected first, because a cancel drops them.
+        let dependencies = includingDependencies ? transitiveDependencies : []
         cancel(reason: reason)
-        for need in needs { need.cancelIfUnneeded(reason: reason) }
+        for dependency in dependencies { dependency.cancelIfUnneeded(reason: reason) }
     }
 
-    /// All operations that this one depends on, directly or not. Each comes before those that it depends on itself.
-    final var needs: [AnyOperation] {
+    /// All operations that this one depends on, directly or not, in reverse topological order: an operation comes
+    /// before its dependencies.
+    final var transitiveDependencies: [AnyOperation] {
         var sourcesFirst: [AnyOperation] = []
         var seen: Set = [ObjectIdentifier(self)]
-        var path = [(operation: self, sources: unfinishedSources[...])]
+        var path = [(operation: self, sources: sourcesIfNotBegun[...])]
         while let last = path.indices.last {
             if let source = path[last].sources.popFirst() {
                 if seen.insert(ObjectIdentifier(source)).inserted {
-                    path.append((source, source.unfinishedSources[...]))
+                    path.append((source, source.sourcesIfNotBegun[...]))
                 }
             } else {
                 sourcesFirst.append(path.removeLast().operation)
@@ -122,7 +122,7 @@ extension AnyOperation {
         return sourcesFirst.dropLast().reversed()
     }
 
-    private final var unfinishedSources: [AnyOperation] {
+    private final var sourcesIfNotBegun: [AnyOperation] {
         withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
@@ -134,7 +134,7 @@ extension AnyOperation {
         if isNeeded(by: dependents) { return }
         let known = Set(dependents.map { ObjectIdentifier($0) })
         cancel(reason: reason) { life in
-            // No dependent has been added since.
+            // Another thread may have added a dependent or a waiter since.
             life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
                 && life.ownerWithdraws(reason)
         }

@@ -132,7 +132,7 @@ extension AnyOperation {
         withLife { endBeforeRun(with: error, &$0) }
     }
 
-    /// As ``endBeforeRun(with:)``, but an operation that has failed and waits for its next attempt goes on.
+    /// Like ``endBeforeRun(with:)``, but an operation that has failed and waits for its next attempt goes on.
     final func endUnlessRetried(with error: OperationError) -> EarlyEnd? {
         withLife { life in
             // `goesFirst` is read last, because the worker writes it before the operation becomes `added` again.
@@ -141,7 +141,7 @@ extension AnyOperation {
         }
     }
 
-    /// As ``endBeforeRun(with:)``, for a caller that holds the lock.
+    /// Like ``endBeforeRun(with:)``, for a caller that holds the lock.
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
         if life.phase == .added, dependencyCounter.leaveEndToLinking() {
@@ -152,7 +152,7 @@ extension AnyOperation {
         return end(with: error, &life)
     }
 
-    /// As ``endBeforeRun(with:)``, with the outcome of the operation that this one has joined, which has finished.
+    /// Like ``endBeforeRun(with:)``, with the outcome of the operation that this one has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
         withLife { life in
             guard life.phase == .added, !dependencyCounter.leaveEndToLinking() else { return nil }
@@ -189,7 +189,7 @@ extension AnyOperation {
     /// Ends an operation whose outcome is stored and that has not run.
     private final func endUnrun(_ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
-        let hasClaim = life.takeClaim()
+        let hasClaim = life.takeExclusionClaim()
         let groups = life.optionalState?.childGroups ?? []
         let joined = life.optionalState?.uniqueness?.joined.take()
         return EarlyEnd(
@@ -282,7 +282,7 @@ extension AnyOperation {
         let taken = withLife { life in
             life.borrowedOptionalState?._withUnsafeGuaranteedRef { optionalState in
                 Taken(
-                    preconditions: optionalState.takePreconditions(), ends: optionalState.takeEnds(),
+                    preconditions: optionalState.takePreconditions(), ends: optionalState.takeFinishEffects(),
                     waiters: optionalState.takeWaiters(),
                     actions: makePassedPhasesDue(life, optionalState))
             }
@@ -301,7 +301,7 @@ extension AnyOperation {
     /// The state that a finish takes from the operation, to be told or only released after unlocking.
     private struct Taken {
         let preconditions: Preconditions
-        let ends: Ends?
+        let ends: FinishEffects?
         let waiters: [Waiter]?
         let actions: HandlerList.Actions
     }

@@ -21,7 +21,8 @@ extension Lifecycle {
 
     var timing: Timing? { optionalStateStorage.timing }
 
-    /// Returns the operation's own limits and further attempts; nil if it has none. Called for an operation that runs.
+    /// Returns the operation's own timing, after converting shared limits into it. Nil if the operation has no limits.
+    /// Called for an operation that runs.
     mutating func ownTiming() -> TimedState? {
         if case .limits = optionalStateStorage { _ = ensureOptionalState() }
         return optionalState?.timing
@@ -34,7 +35,7 @@ extension Lifecycle {
     }
 
     /// Changes time limits and further attempts that other operations may share. Returns false if the operation has
-    /// been added, or if they have to be its own.
+    /// been added, or if it has optional state of its own, which must hold the limits.
     @inline(__always)
     mutating func changeSharedLimits(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
         phase == .created && optionalStateStorage.changeShared(change)

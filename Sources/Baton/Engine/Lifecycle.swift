@@ -1,8 +1,9 @@
 /// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end.
 /// An operation with conditions goes from added to evaluating and back.
 ///
-/// The machine is pure: it contains no lock, no clock and no callback. `AnyOperation` locks it, asks it, unlocks it,
-/// and then acts on the answer.
+/// The machine takes no lock, reads no clock and calls no closure. `AnyOperation` locks it, asks it, unlocks it, and
+/// then acts on the answer. A part of its state is in ``OptionalState``, an object that the same lock guards, so a copy
+/// of the machine shares that part.
 struct Lifecycle {
     enum Phase: UInt8 {
         case created
@@ -24,11 +25,12 @@ struct Lifecycle {
     /// True if a worker has started the operation and its body was not skipped. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
-    /// The number of the ``RunScope`` that has added the operation; 0 if there is no such scope. It is written in the
-    /// claim, and constant afterwards.
+    /// The number of the ``RunScope`` that has added the operation; 0 if there is no such scope. Written
+    /// under the lock by the thread that claims the operation, and constant afterwards.
     var runNumber: UInt32 = 0
-    /// The worker whose task runs the body; nil for a group that waits for its children. The reference is unowned
-    /// because the worker outlives the phase in which it is set.
+    /// The worker whose task runs the body; nil for a group that waits for its children. An unsafe reference
+    /// avoids reference counting for every body. It is safe, because the worker lives until the run that it has begun
+    /// ends, which clears the reference.
     private(set) unowned(unsafe) var worker: Worker?
     private(set) var dependents = DependentList()
     /// Read and changed through `Lifecycle+OptionalState.swift`.
@@ -46,7 +48,8 @@ struct Lifecycle {
         /// the add may close a cycle. `isPrepared` is true if the operation has to be prepared before it is linked.
         case claimed(isAwaited: Bool, isPrepared: Bool)
         case addedBefore
-        /// The operation was added and has finished, or it was cancelled before anybody added it.
+        /// The outcome was decided before: the operation was added and ran, or it was cancelled before anybody added
+        /// it.
         case finishedBefore
     }
 
@@ -62,7 +65,7 @@ struct Lifecycle {
         }
     }
 
-    mutating func takePulledIn() -> Bool {
+    mutating func takeWasAddedAsUpstream() -> Bool {
         defer { wasAddedAsUpstream = false }
         return wasAddedAsUpstream
     }
@@ -145,8 +148,8 @@ struct Lifecycle {
         start(on: worker)
         let timing = optionalState.borrowedTiming
         timing?._withUnsafeGuaranteedRef { $0.attempt += 1 }
-        if optionalState.surroundsBody {
-            optionalState.isStartOpen = true
+        if optionalState.hasWorkAroundBody {
+            optionalState.isStartPending = true
             return .withOptionalState
         }
         guard let timing, timing._withUnsafeGuaranteedRef({ $0.timesBody }) else { return .plain }
@@ -169,13 +172,12 @@ struct Lifecycle {
     }
 
     private func closeStart() {
-        guard let optionalState, optionalState.isStartOpen else { return }
-        optionalState.isStartOpen = false
+        guard let optionalState, optionalState.isStartPending else { return }
+        optionalState.isStartPending = false
         if isCancelled { noteCancel(optionalState.cancellationReason ?? .requested) }
     }
 
-    /// True if the conditions, the body or the `willFinish` handlers run. An operation that ended before it ran has no
-    /// worker, and so no permit to release.
+    /// True if the conditions, the body or the `willFinish` handlers run.
     var canWait: Bool {
         switch phase {
         case .evaluating, .executing, .finishing: true
@@ -301,7 +303,8 @@ struct Lifecycle {
     }
 }
 
-/// The way from ready to the body, for an operation that has conditions, exclusions, rates or a delay.
+/// The steps between ready and the start of the body, for an operation that has conditions, exclusions, rates or a
+/// delay.
 extension Lifecycle {
     /// The next step of the worker that has taken the operation.
     enum PreconditionAction {
@@ -317,8 +320,8 @@ extension Lifecycle {
         case evaluate(conditionsIn: Unmanaged<OptionalState>)
         /// The operation is delayed, and is listed again after the delay.
         case pause(Delay)
-        /// The worker requests these exclusions. They are taken inside those that the ancestors of the operation hold,
-        /// of which the nearest one is given.
+        /// The worker requests these exclusions. `inside` is the nearest ancestor that holds exclusions: the operation
+        /// shares them.
         case request(ExclusionSet, inside: AnyOperation?)
         /// The worker asks these rates to count the start. The operation already holds its exclusions, if it has any.
         case requestStart([Rate], holdsExclusions: Bool)
@@ -369,7 +372,8 @@ extension Lifecycle {
         }
     }
 
-    /// Returns false if the operation was cancelled meanwhile, and ends on this worker.
+    /// Returns false if the operation was cancelled meanwhile, and ends on this worker. In that case the wait stays
+    /// open, because the worker holds no permit.
     mutating func satisfyConditions() -> Bool {
         if isCancelled { return false }
         optionalState?.endOpenWait()
@@ -408,8 +412,8 @@ extension Lifecycle {
 
     /// Called when the operation ends before its run. Returns true if the caller has to give back the exclusions that
     /// the operation holds, or withdraw its request.
-    mutating func takeClaim() -> Bool {
-        guard let optionalState, optionalState.preconditions.standing != .asksForNone else { return false }
+    mutating func takeExclusionClaim() -> Bool {
+        guard let optionalState, optionalState.preconditions.standing != .notRequested else { return false }
         optionalState.preconditions.exclusionsAreReleased()
         return true
     }
@@ -422,13 +426,16 @@ extension Lifecycle {
         return true
     }
 
-    /// The use that the operation makes of a grant of the exclusions that it requested.
+    /// What the caller does with exclusions that have been granted.
     enum Grant {
         /// The operation may be listed again.
         case toRun
+        /// The evaluation of the conditions goes on.
         case toEvaluate(UnsafeContinuation<OperationError?, Never>)
+        /// The operation ended before its run. The caller releases it.
         case ended
-        case unwanted
+        /// A cancel has already resumed the evaluation, so there is nothing to do.
+        case alreadyResumed
     }
 
     mutating func grantExclusions() -> Grant {
@@ -437,8 +444,8 @@ extension Lifecycle {
             optionalState?.preconditions.exclusionsAreHeld()
             return .toRun
         case .evaluating:
-            // A cancel has woken the evaluation before: then it gives the exclusions back itself.
-            return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
+            // If a cancel has already resumed the evaluation, the evaluation releases the exclusions.
+            return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .alreadyResumed
         // The operation ended between the grant and its delivery, so the exclusions are given back.
         case .created, .executing, .finishing, .finished: return .ended
         }
@@ -462,7 +469,7 @@ extension Lifecycle {
         mutating func note(_ optionalState: OptionalState) {
             hasOptionalState = true
             wakes = optionalState.hasEnd
-            hasClaim = optionalState.preconditions.standing != .asksForNone
+            hasClaim = optionalState.preconditions.standing != .notRequested
             hasOpenWaits = optionalState.openWaits > 0
         }
     }

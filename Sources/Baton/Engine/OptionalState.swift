@@ -1,15 +1,15 @@
 /// The state that few operations have, made when it is first needed, so that a bare operation has no overhead. Guarded
 /// by its operation's lock.
 ///
-/// The object is small, and rarer state is in ``RareState``: the allocator takes longer over objects of more than 120
-/// bytes in a large graph, though not as long as over two objects, so ``TimedState`` is a subclass.
-/// `@exclusivity(unchecked)` spares the dynamic check, which would be paid for every handler and precondition, and
-/// which can find nothing because of the lock.
+/// Allocations of more than 120 bytes are slower in a large graph, so rarer state is in ``RareState``. One large
+/// allocation is still faster than two, so ``TimedState`` is a subclass and not a second object.
+/// `@exclusivity(unchecked)` spares the dynamic check for every handler and precondition. Accesses cannot overlap: the
+/// lock excludes other threads, and no closure that runs during an access reads the same property.
 class OptionalState {
     @exclusivity(unchecked) var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// True if a worker has taken the operation, and it is not yet known whether its body will run.
-    @exclusivity(unchecked) var isStartOpen = false
+    @exclusivity(unchecked) var isStartPending = false
     /// True if the body has returned, and the operation waits for the call of its callback.
     @exclusivity(unchecked) var awaitsCallback = false
     private let isTimed: Bool
@@ -20,7 +20,7 @@ class OptionalState {
     @exclusivity(unchecked) var run: Int32 = 0
     /// Conditions, exclusions, rates and delays.
     @exclusivity(unchecked) var preconditions = Preconditions()
-    /// Nil, and not empty, if there are none: retaining and releasing even an empty array takes time.
+    /// Nil, and not empty, if there are none, because retaining and releasing even an empty array takes time.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
     @exclusivity(unchecked) fileprivate(set) var rare: RareState?
 
@@ -37,7 +37,7 @@ class OptionalState {
         rare = former.rare
     }
 
-    /// This object, if it has limits, delays or further attempts.
+    /// This object as a ``TimedState``, or nil if it is not one.
     var timing: TimedState? { isTimed ? unsafeDowncast(self, to: TimedState.self) : nil }
 
     @inline(__always)
@@ -48,7 +48,7 @@ class OptionalState {
 
     /// True if anything has to be done before the body runs, or before its outcome is published. ``timing`` is not
     /// included; see ``TimedState/timesBody``.
-    var surroundsBody: Bool { handlers.hasStartHandler || rare?.surroundsBody == true }
+    var hasWorkAroundBody: Bool { handlers.hasStartHandler || rare?.hasWorkAroundBody == true }
 
     /// True if the operation has an identity, is on a broken cycle, or has limits that count from the add.
     var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
@@ -97,7 +97,7 @@ class OptionalState {
 
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
 
-    /// True if there are more than 16 waiters, without a look at them, so that the check is bounded.
+    /// True if a body may await the operation. More than 16 waiters are not inspected, and count as true.
     var mayBeAwaitedByBody: Bool { waitersIfAny.map { $0.count > 16 || isAwaitedByBody } ?? false }
 }
 
@@ -119,7 +119,7 @@ final class RareState {
     /// The chains that are told when the operation starts.
     @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
-    /// The values that the body and the handlers find in the task-locals that the queue carries.
+    /// The values of the task-locals that the queue passes on, bound while the body and the handlers run.
     fileprivate(set) var taskLocals: TaskLocalValues?
     /// True if a wait began before the operation was added, which is reported unless it is added soon.
     fileprivate(set) var wasAwaitedBeforeAdding = false
@@ -135,7 +135,7 @@ final class RareState {
         outbox?.machine.operationWasReleased()
     }
 
-    var surroundsBody: Bool {
+    var hasWorkAroundBody: Bool {
         !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty || !childGroups.isEmpty
     }
 
@@ -190,7 +190,7 @@ extension OptionalState {
         set { ensuredRare.executor = newValue }
     }
 
-    /// The reason of the cancel; nil for `.requested`.
+    /// The reason of the cancel; nil if there was no cancel, and for `.requested`.
     var cancellationReason: CancellationReason? {
         get { rare?.cancellationReason }
         set { ensuredRare.cancellationReason = newValue }
@@ -202,7 +202,7 @@ extension OptionalState {
         set { ensuredRare.endAfterLinking = newValue }
     }
 
-    /// The open waits for operations. Each wait knows its place, so that one of many ends as fast as a single one.
+    /// The open waits for operations. Each wait stores its place, so it is removed in O(1).
     var waits: Slab<Awaited?> {
         get { rare?.waits ?? Slab() }
         _modify { yield &ensuredRare.waits }
@@ -211,7 +211,8 @@ extension OptionalState {
     /// The operations that the open waits are for, in no particular order.
     var awaited: [Awaited] { waits.all.compactMap(\.self) }
 
-    var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
+    /// The operations that the body runs with `context.run` and awaits. Those of groups are not among them.
+    var awaitedChildren: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
 
     var progress: ProgressState? {
         get { rare?.progress }
@@ -284,14 +285,15 @@ extension OptionalState {
         rare.brokenCycles?.note(error, next: next, followers: followers)
     }
 
-    /// Called at the finish. Returns nil if nothing has to be told or released.
-    func takeEnds() -> Ends? {
+    /// Called at the finish. Returns nil if the operation has neither timing nor rare state that has to be notified or
+    /// released.
+    func takeFinishEffects() -> FinishEffects? {
         let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
         if rare == nil, timing == nil { return nil }
-        let ends = Ends(
+        let effects = FinishEffects(
             timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, exclusionHolder: exclusionHolder,
-            executor: executor, waits: waits,
+            executor: executor, policies: policies, removals: removals, waits: waits,
             taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
         if let rare {
             rare.executor = nil
@@ -303,13 +305,13 @@ extension OptionalState {
             uniqueness = nil
             exclusionHolder = nil
         }
-        return ends
+        return effects
     }
 }
 
-/// The parts of an optional state that are told of the finish, or released, after unlocking. It is an object because
-/// every finish with a waiter passes it on.
-final class Ends {
+/// What a finish takes from the optional state, to notify or release it after unlocking. A class, so that a finish
+/// passes it on as one word.
+final class FinishEffects {
     private let timers: OperationTimers?
     private let closures: Any?
     private let groups: [ChildGroup]
@@ -318,6 +320,8 @@ final class Ends {
     private let progress: ProgressState?
     private let exclusionHolder: AnyOperation?
     private let executor: (any TaskExecutor)?
+    private let policies: [EdgePolicy]
+    private let removals: Removals?
     /// The waits that the body has left open.
     private let waits: Slab<Awaited?>
     /// Nil if there are no values, and also if handlers still need them.
@@ -326,7 +330,7 @@ final class Ends {
     fileprivate init(
         timers: OperationTimers?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
         uniqueness: Uniqueness?, progress: ProgressState?, exclusionHolder: AnyOperation?,
-        executor: (any TaskExecutor)?,
+        executor: (any TaskExecutor)?, policies: [EdgePolicy], removals: Removals?,
         waits: Slab<Awaited?>, taskLocals: TaskLocalValues?
     ) {
         self.timers = timers
@@ -337,6 +341,8 @@ final class Ends {
         self.progress = progress
         self.exclusionHolder = exclusionHolder
         self.executor = executor
+        self.policies = policies
+        self.removals = removals
         self.waits = waits
         self.taskLocals = taskLocals
     }

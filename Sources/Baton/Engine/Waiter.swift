@@ -14,11 +14,12 @@ struct Waiter {
     let body: AnyOperation?
     /// The run of that body.
     var run: Int32 = 0
-    /// The place of the wait among those of that run.
+    /// The place of the wait in ``OptionalState/waits`` of that body.
     var place = Awaited.ID.none
 }
 
-/// An iteration that awaits many operations, each of which it knows by a number. Called outside every lock.
+/// An iteration that awaits many operations and receives their outcomes, each with the number that was given at its
+/// registration. No lock is held during a call.
 protocol OutcomeListener: AnyObject, Sendable {
     /// The operations that have not ended.
     var waitsFor: [AnyOperation] { get }
@@ -27,12 +28,12 @@ protocol OutcomeListener: AnyObject, Sendable {
     /// True if somebody waits for the next element, and there is none yet.
     var awaitsMore: Bool { get }
 
-    /// Called when the body has ended. The listener no longer retains the operation afterwards.
+    /// Called when the body has ended. The listener must release ``body``.
     func bodyEnded()
 
-    /// Called when an operation has ended.
+    /// Called when the wait for an operation is over.
     ///
-    /// - Parameter error: Set if the wait itself would have closed a cycle, so the operation has not ended.
+    /// - Parameter error: Set if the wait was refused because of a cycle. The operation has then not ended.
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }
 

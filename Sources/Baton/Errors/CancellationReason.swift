@@ -6,17 +6,17 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     case requested
     /// Somebody called `cancel(reason:)` with this text.
     indirect case because(String)
-    /// The operation that had started this one with `context.run` was cancelled, or had ended.
+    /// The operation that runs this one with `context.run` was cancelled or has finished.
     indirect case parent(OperationReference)
     /// The task that called ``AsyncOperationQueue/run(_:)`` or waited to submit the operation was cancelled.
     ///
-    /// This is also the reason if the loop that was to take the output of the operation has ended.
+    /// This is also the reason if a loop over a sequence ends before it has consumed the output of the operation.
     case caller
     /// Somebody called `cancelAll()` of the queue, or the queue was shut down.
     case queue
     /// The operation ran or waited longer than this limit. Its error is then ``OperationError/timedOut(after:)``.
     indirect case timeout(Duration)
-    /// This operation has the same identity, and was added with ``UniquenessPolicy/replace``.
+    /// A newer operation with the same identity replaced this one: see ``UniquenessPolicy/replace``.
     indirect case replaced(by: OperationReference)
 
     /// The reason as the end of a sentence that begins with "was cancelled", on one line.

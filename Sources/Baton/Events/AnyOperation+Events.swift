@@ -214,7 +214,7 @@ extension AnyOperation {
         if life.phase == .finished || life.outbox != nil { return nil }
         let broadcaster = life.isUnderWay ? core?.broadcaster : nil
         let hasStarted =
-            life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.optionalState?.isStartOpen != true
+            life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.optionalState?.isStartPending != true
         life.ensureOptionalState().beginOutbox(broadcaster: broadcaster, ignoresStart: hasStarted)
         dependencyCounter.noteObserved()
         return ObservationStart(broadcaster: broadcaster, progress: life.optionalState?.progress)
@@ -264,6 +264,6 @@ extension Lifecycle {
     /// Appends `cancelRequested`. If a worker has taken the operation and the body has not started, the event follows
     /// `started`.
     func noteCancel(_ reason: @autoclosure () -> CancellationReason) {
-        if optionalState?.isStartOpen != true { note(.cancelRequested(reason())) }
+        if optionalState?.isStartPending != true { note(.cancelRequested(reason())) }
     }
 }

@@ -312,7 +312,7 @@ enum ExclusionManager {
                     return .run(.passUnretained(operation), operation.core!)
                 case .toEvaluate(let continuation): return .evaluate(continuation)
                 case .ended: return .release(.passUnretained(operation))
-                case .unwanted: return .nothing
+                case .alreadyResumed: return .nothing
                 }
             }
             TSanAnnotations.willResume(operation)

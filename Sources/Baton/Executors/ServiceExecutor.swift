@@ -64,7 +64,7 @@ final class ServiceExecutor: TaskExecutor {
     }
 }
 
-/// The jobs and the number of threads of a ``ServiceExecutor``. Pure.
+/// The jobs and the number of threads of a ``ServiceExecutor``. A pure value.
 struct ServiceJobs<Job> {
     /// The next action of a thread.
     enum ThreadAction {

@@ -46,7 +46,7 @@ extension AnyOperation {
     final func makePassedPhasesDue(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
         if !optionalState.handlers.hasHadAny { return optionalState.handlers.actions }
         // A cancel between the worker's begin and the start of the body is delivered after the start.
-        if !optionalState.isStartOpen {
+        if !optionalState.isStartPending {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) {
                 optionalState.handlers.makeDue(.start)
             }

@@ -1,6 +1,6 @@
 /// The order in which ready operations of a queue start. The five levels are those of Foundation's `queuePriority`.
 ///
-/// Of the operations that are ready at the same moment, those of a higher priority start first. A priority does not
+/// Among operations that are ready at the same moment, those of a higher priority start first. A priority does not
 /// override an operation's dependencies, and does not interrupt operations that run.
 public enum OperationPriority: UInt8, Sendable, Hashable, Comparable, CaseIterable {
     /// Starts after operations of all other priorities.

@@ -197,7 +197,7 @@ extension QueueCore {
         // An operation that was cancelled before its first add has finished too, but that add is not misuse.
         let wasAdded = if case .addedBefore = claim { true } else { operation.unretainedCore != nil }
         guard wasAdded, let callSite else { return }
-        let wasPulledIn = operation.withLife { $0.takePulledIn() }
+        let wasPulledIn = operation.withLife { $0.takeWasAddedAsUpstream() }
         if wasPulledIn, operation.queueNumber == number { return }
         let kind: Misuse.Kind = wasPulledIn ? .addedWithReader(operation.reader) : .addedTwice
         report(Misuse(kind, operation: operation.reference, callSite: callSite), of: operation)

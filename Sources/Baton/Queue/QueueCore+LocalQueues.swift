@@ -1,9 +1,8 @@
-/// Moving operations from the queue into the local queues of workers, and back.
+/// Moves operations between the queue and the local queues of its workers.
 ///
 /// Workers with short bodies that take the queue's lock for each operation spend more time on moving cache lines than
-/// on operations. With local queues they take the lock once for many operations. Operations stay in local queues only
-/// while nothing comes before them. Every change of the queue checks this, so all operations in local queues have the
-/// same priority.
+/// on operations. With local queues they take the lock once for many operations. Local queues are
+/// reclaimed as soon as an operation of another priority becomes ready, so all operations in them have one priority.
 extension QueueCore.State {
     /// Returns what the worker does next, and fills its local queue with more operations of the same priority.
     @inline(__always)
@@ -30,9 +29,9 @@ extension QueueCore.State {
         scheduler.note(localQueues)
     }
 
-    /// Opens the worker's local queue, or empties its list of removed operations, because the worker goes on with
-    /// `follower`, which its last operation has made ready. From here on, the worker can remove the operations that it
-    /// runs through the local queue.
+    /// Opens the local queue of a worker that continues with `follower`, which its last operation has made ready, or
+    /// empties its list of removed operations. The worker can then record finished operations in it instead of taking
+    /// the queue's lock.
     @inline(never)
     mutating func open(_ localQueue: LocalQueue, continuingWith follower: Unmanaged<AnyOperation>) {
         if let position = localQueue.close() {
@@ -58,7 +57,7 @@ extension QueueCore.State {
     }
 
     /// Closes a local queue, removes from the registry the operations that its worker has removed from the queue, and
-    /// lists again those that wait in it.
+    /// makes those that wait in it ready again.
     ///
     /// - Returns: True if operations were waiting in it, or if another thread had closed it before.
     @discardableResult
@@ -76,13 +75,17 @@ extension QueueCore.State {
 
     @inline(never)
     mutating func reclaimAll() {
-        while let localQueue = localQueues.last { reclaim(localQueue) }
+        while let localQueue = localQueues.last {
+            assert(localQueue.position != nil, "A local queue that is listed is open.")
+            reclaim(localQueue)
+        }
     }
 
-    /// Returns what the scheduler says the worker does next. Before that, reclaims local queues: one whose worker is
-    /// stuck in a long body, and all of them unless the first operation that could start has exactly their priority. So
-    /// a worker that finds nothing else of that priority takes over the operations that wait behind other workers'
-    /// bodies.
+    /// Returns the next action of the worker.
+    ///
+    /// This first reclaims the local queue of a worker that has not moved since the last look, and all local queues if
+    /// the next operation that could start has another priority. So a worker that finds nothing else of that priority
+    /// takes over the operations that wait behind other workers' bodies.
     @inline(__always)
     mutating func nextAction(_ ask: (inout Scheduler) -> Scheduler.WorkerAction) -> Scheduler.WorkerAction {
         if !localQueues.isEmpty { lookAtLocalQueues() }
@@ -95,7 +98,7 @@ extension QueueCore.State {
         while let localQueue = localQueues.last, scheduler.highestStartable != localQueues.level { reclaim(localQueue) }
     }
 
-    /// Removes an operation that ended before its run from its list.
+    /// Removes from its list an operation that ended before it ran.
     ///
     /// - Returns: True if it was in a list. The caller then releases it, because nobody else will.
     mutating func unlist(_ operation: AnyOperation) -> Bool {
@@ -103,7 +106,7 @@ extension QueueCore.State {
         return scheduler.remove(.passUnretained(operation))
     }
 
-    /// Returns the operations that have not left the queue, retained.
+    /// Returns the operations that have not left the queue.
     ///
     /// - Complexity: O(n) for n operations in the queue.
     mutating func members() -> [AnyOperation] {
@@ -111,7 +114,7 @@ extension QueueCore.State {
         return registry.members()
     }
 
-    /// Returns those operations that occupy these places of the registry, retained.
+    /// Returns the operations that occupy these places of the registry.
     mutating func members(at places: [UInt32]) -> [AnyOperation] {
         reclaimAll()
         return registry.members(at: places)

@@ -80,7 +80,7 @@ final class SignalCenter: Sendable {
     }
 }
 
-/// Keeps the subscribers of each signal, and decides which signals are caught. Pure.
+/// Keeps the subscribers of each signal, and decides which signals are caught. A pure value.
 struct SignalSubscriptions<Subscriber: AnyObject> {
     enum Action {
         case none

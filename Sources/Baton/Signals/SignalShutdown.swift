@@ -129,7 +129,7 @@ final class SignalShutdown: Sendable {
     }
 }
 
-/// The progress of a shutdown by signals. Pure.
+/// The progress of a shutdown by signals. A pure value.
 struct SignalShutdownStateMachine {
     private enum Phase {
         case waiting

@@ -71,11 +71,11 @@ extension AnyOperation {
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
-        // Includes this operation, because on a cycle it is among the needs of the replaced operations.
-        let own = Set((needs + [self]).map { ObjectIdentifier($0) })
+        // Includes this operation, because on a cycle it is among the dependencies of the replaced operations.
+        let own = Set((transitiveDependencies + [self]).map { ObjectIdentifier($0) })
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
-        let needs = former.flatMap(\.needs).filter { !own.contains(ObjectIdentifier($0)) }
+        let needs = former.flatMap(\.transitiveDependencies).filter { !own.contains(ObjectIdentifier($0)) }
         // Replaced operations that have not begun end here, whatever they wait for, so only those that have begun can
         // be on a cycle.
         for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }

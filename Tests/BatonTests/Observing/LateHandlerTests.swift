@@ -70,8 +70,8 @@ import Testing
         life.ensureOptionalState().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
         let worker = Worker()
         #expect(life.begin(on: worker).inShort == "with details")
-        #expect(life.optionalState?.isStartOpen == true)
+        #expect(life.optionalState?.isStartPending == true)
         life.bodyWasSkipped()
-        #expect(life.optionalState?.isStartOpen == false && !life.hasBegun)
+        #expect(life.optionalState?.isStartPending == false && !life.hasBegun)
     }
 }
