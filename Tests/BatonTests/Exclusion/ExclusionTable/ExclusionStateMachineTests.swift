@@ -128,7 +128,8 @@ import Testing
         Row(
             "two of them in the order of arrival",
             [
-                .ask("a", .all), .ask("b", .all), .ask("c", .all), .ask("d", .all), .leaveQueues("d"), .leaveQueues("c"),
+                .ask("a", .all), .ask("b", .all), .ask("c", .all), .ask("d", .all), .leaveQueues("d"),
+                .leaveQueues("c"),
             ], then: .release("a"), grants: "c"),
         Row("one that holds", [.ask("a", .all), .ask("b", .all)], then: .leaveQueues("a"), grants: ""),
         Row(
@@ -137,7 +138,9 @@ import Testing
     ]) func oneThatLeftTheLineWaitsForHoldersAlone(_ row: Row) { check(row) }
 
     @Test func standingsFollowTheEvents() {
-        let rig = ExclusionStateMachineRig(after: [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")])
+        let rig = ExclusionStateMachineRig(after: [
+            .ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c"),
+        ])
         let owners = ["a", "b", "c", "d"].map { rig.owner($0) }
         #expect(
             owners.map { rig.machine.standing(of: $0) }
