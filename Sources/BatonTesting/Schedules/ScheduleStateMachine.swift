@@ -97,10 +97,14 @@ struct ScheduleStateMachine<Job> {
         return true
     }
 
-    /// Ends the run and returns the remaining jobs. They, and jobs that are enqueued later, have to run elsewhere.
+    /// Ends the run and returns the remaining jobs, also those of an abandoned run. They, and jobs that are enqueued
+    /// later, have to run elsewhere.
     mutating func giveUp() -> [Job] {
-        precondition(isRunning, "Internal inconsistency: a run is given up that is not going on")
-        phase = .afterRun
+        switch phase {
+        case .run, .abandoned: phase = .afterRun
+        case .beforeRun, .afterRun:
+            preconditionFailure("Internal inconsistency: a run is given up that is not going on")
+        }
         defer { jobs = [] }
         return jobs
     }
