@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Claims of operations that come to an end before they have got their names.
+/// Tests of claims whose operations end before they are granted their names.
 @Suite(.timeLimit(.minutes(10))) struct ClaimEndTests {
     @Test func oneThatIsCancelledLeavesTheLineBeforeItsHandlersReturn() {
         let name = Names()
@@ -26,7 +26,8 @@ import Testing
         #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
-    /// The search for deadlocks found it in the cycle, could not end it, and searched again, for ever.
+    /// The search for deadlocks must not find the cancelled operation in the cycle: it could not end the operation, and
+    /// would repeat the search without end.
     @Test func oneThatIsCancelledIsInNoCycleWhileItsHandlersRun() {
         let name = Names()
         let stage = TestQueue()
@@ -49,8 +50,8 @@ import Testing
         #expect(holder.ending == "success")
     }
 
-    /// The search for deadlocks ended it, and found its claim again as long as its task had not gone on, which on a
-    /// single thread it could not.
+    /// The search for deadlocks ends the operation that is evaluated. It must not find the claim again before the task
+    /// of the evaluation has continued, which on a single thread it cannot while the search runs.
     @Test func anEvaluationThatEndsADeadlockGivesItsClaimBackAtOnce() {
         let name = Names()
         let stage = TestQueue()
@@ -63,7 +64,8 @@ import Testing
         #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
-    /// As above, of one that was cancelled before the cycle was closed, and whose task has not gone on.
+    /// The operation is cancelled before the cycle closes, and the task of its evaluation has not continued when the
+    /// search for deadlocks runs.
     @Test func anEvaluationThatIsCancelledGivesItsClaimBackAtOnce() {
         let name = Names()
         let stage = TestQueue()

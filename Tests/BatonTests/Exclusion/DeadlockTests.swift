@@ -3,9 +3,9 @@ import Testing
 
 @testable import Baton
 
-/// Cycles of those who hold names and those who wait for them.
+/// Tests of cycles between operations that hold names and operations that wait for them.
 @Suite(.timeLimit(.minutes(10))) struct DeadlockTests {
-    /// Holds `held`, and when the gate opens runs `child`.
+    /// Makes an operation that holds `held` and runs `child` when the gate opens.
     private func holder(
         _ title: String, of held: Exclusion, _ gate: Gate, thenRuns child: AsyncOperation<Void>
     ) -> AsyncOperation<Void> {
@@ -78,7 +78,7 @@ import Testing
         let child = stage.noting("child").addCondition(x)
         let one = holder("one", of: y, gate, thenRuns: child)
         stage.run(one)
-        // First in the line for x, and waits for y, which `one` holds.
+        // The operation is the first in the queue for x, and waits for y, which `one` holds.
         stage.run(stage.noting("both").addCondition(x).addCondition(y))
         gate.open()
         stage.steps.runAll()
@@ -98,7 +98,7 @@ import Testing
         stage.run(stage.waiting("two", at: rest).addCondition(limit))
         gate.open()
         stage.steps.runAll()
-        // No deadlock: it gets the second permit when `two` has finished.
+        // This is no deadlock: the child gets the second permit when `two` has finished.
         #expect(!child.hasFinished)
         rest.open()
         stage.steps.runAll()
@@ -176,7 +176,7 @@ import Testing
 }
 
 extension DeadlockTests {
-    /// Its task has not gone on when somebody searches.
+    /// The task of the evaluation has not continued when the search for deadlocks runs.
     @Test func anEvaluationThatIsCancelledInLineIsInNoCycle() {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
@@ -203,7 +203,7 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    /// A cycle through one of two holders, and the other one has all it needs.
+    /// The cycle leads through one of two holders. The other holder can finish, so this is no deadlock.
     @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
@@ -229,7 +229,8 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    /// What somebody can still open is no deadlock; but nobody opens what stands in a line behind one that is in it.
+    /// A cycle is no deadlock while an operation outside it can release the permits. But a claim in a cycle must not
+    /// wait behind another claim whose operation waits for a member of the same cycle.
     @Test func oneInLineIsNotHeldForAnotherThatCanFinish() {
         let name = Names()
         func permits(_ weight: Int) -> Exclusion { .limited(name("x"), to: 4, weight: weight) }
@@ -244,12 +245,12 @@ extension DeadlockTests {
         }.addCondition(permits(1))
         stage.run(holder)
         stage.run(stage.waiting("other", at: rest).addCondition(permits(2)))
-        // It comes first in the line, and waits for the holder.
+        // The operation is the first in the queue, and waits for the holder.
         stage.run(stage.noting("all").addCondition(.mutuallyExclusive(name("x"))))
         for operation in [first, second, both] { stage.run(operation) }
         begins.open()
         stage.steps.runAll()
-        // The cycle through the first is none, because the other one can end.
+        // The cycle through `first` is no deadlock, because `other` can finish.
         #expect(!first.hasFinished)
         rest.open()
         stage.steps.runAll()
@@ -258,7 +259,8 @@ extension DeadlockTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// The shortest cycle is none, because the other holder can end; the one that is a deadlock is longer.
+    /// The shortest cycle is no deadlock, because the other holder can finish. The search must also find the longer
+    /// cycle, which is a deadlock.
     @Test func aLongerCycleIsFoundBehindOneThatIsNone() {
         let name = Names()
         let permit = Exclusion.limited(name("x"), to: 2)
@@ -289,7 +291,7 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    @Test("A cycle that is too long for the one who closes it is found in the background")
+    @Test("A cycle that is too long for the thread that closes it is found in the background")
     func aVeryLongCycle() {
         let name = Names()
         let stage = TestQueue(width: 1_000)
@@ -307,7 +309,7 @@ extension DeadlockTests {
         #expect(children.count { $0.ending == "success" } == count - 1)
     }
 
-    @Test("When a deadlock is broken, those who were in it go before those in their lines")
+    @Test("When a deadlock is broken, its members precede the operations in the queues for their names")
     func thoseInADeadlockGoAhead() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Names and the operations that run inside one another.
+/// Tests of names that are held by operations which run inside one another.
 @Suite(.timeLimit(.minutes(10))) struct FamilyTests {
     @Test func childrenThatDoNotAskRunUnderTheirParents() {
         let name = Names()

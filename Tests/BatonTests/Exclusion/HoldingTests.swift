@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Names of the whole process: each test has its own.
+/// Names are shared by the whole process, so each test derives names of its own.
 struct Names {
     let prefix: String
     init(_ prefix: String = #function) { self.prefix = prefix }
@@ -77,7 +77,7 @@ struct Names {
         let gate = Gate()
         stage.run(stage.waiting("three", at: gate).addCondition(.limited(name("x"), to: 4, weight: 3)))
         stage.run(stage.noting("two").addCondition(.limited(name("x"), to: 4, weight: 2)))
-        // Behind the one that waits, though there is room for it.
+        // This operation waits behind the one before it, although its weight would fit.
         stage.run(stage.noting("one").addCondition(.limited(name("x"), to: 4)))
         #expect(stage.ran == ["three"])
         gate.open()
@@ -108,7 +108,7 @@ struct Names {
             stage.noting("wants both").addCondition(.mutuallyExclusive(name("y")))
                 .addCondition(.mutuallyExclusive(name("x"))))
         #expect(stage.ran == ["holds x"])
-        // y is not held, and one is before it in the line.
+        // No operation holds y, but `wants both` is before this operation in the queue.
         stage.run(stage.noting("wants y").addCondition(.mutuallyExclusive(name("y"))))
         #expect(stage.ran == ["holds x"])
         gate.open()
@@ -176,7 +176,7 @@ struct Names {
         stage.queue.isSuspended = true
         gate.open()
         stage.steps.runAll()
-        // Granted while its queue is suspended: the next one gets it.
+        // The queue of `waits` is suspended when the name is granted, so the next operation gets the name.
         other.run(other.noting("other").addCondition(.mutuallyExclusive(name("x"))))
         #expect(other.ran == ["holder", "other"])
         #expect(stage.ran.isEmpty)
@@ -196,7 +196,7 @@ struct Names {
         stage.run(stage.waiting("busy", at: busy))
         gate.open()
         other.steps.runAll()
-        // It holds x, and waits for a permit.
+        // The operation holds x, and waits for a permit.
         stage.queue.isSuspended = true
         other.run(other.noting("other").addCondition(.mutuallyExclusive(name("x"))))
         #expect(other.ran == ["holder", "other"])
@@ -248,7 +248,7 @@ struct Names {
     }
 }
 
-/// What exclusions can be asked wrongly.
+/// Tests of exclusions that no operation can ever hold.
 @Suite(.timeLimit(.minutes(10))) struct ImpossibleExclusionTests {
     @Test(arguments: [
         Exclusion.limited("x", to: 2, weight: 3), .limited("x", to: 0), .limited("x", to: 2, weight: 0),
@@ -324,7 +324,7 @@ extension ImpossibleExclusionTests {
     }
 }
 
-/// Evaluations and names.
+/// Tests of conditions that hold names while they are evaluated.
 @Suite(.timeLimit(.minutes(10))) struct EvaluatingUnderNamesTests {
     private struct Under: OperationCondition {
         let exclusions: [Exclusion]

@@ -3,9 +3,10 @@ import Testing
 
 @testable import Baton
 
-/// Very many that wait for one name.
+/// Tests with very many operations that wait for one name.
 @Suite(.timeLimit(.minutes(10))) struct LongLineTests {
-    /// Each gave the name back inside the one before it, until the stack was full.
+    /// A recursive implementation would overflow the stack: each operation would give the name back inside the call of
+    /// the one before it.
     @Test func aSuspendedQueueGivesNamesBackInALoop() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
@@ -58,7 +59,7 @@ import Testing
         stage.run(stage.waiting("busy", at: busy))
         gate.open()
         stage.steps.runAll()
-        // It waits for a permit.
+        // The next operation holds the name, and waits for a permit.
         #expect(!ExclusionManager.isFree(.text(name("x"))))
         stage.queue.isSuspended = true
         #expect(ExclusionManager.isFree(.text(name("x"))))
@@ -68,7 +69,8 @@ import Testing
         #expect(meter.passes == veryMany)
     }
 
-    /// As above, when nobody can resume the queue: the name comes free in the midst of its release.
+    /// A recursive implementation would overflow the stack, too, if the name becomes free while the suspended queue is
+    /// released.
     @Test func aReleasedQueueEndsThoseThatGetTheNameInALoop() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
@@ -95,7 +97,7 @@ import Testing
         #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
-    /// It would take many minutes if each that begins to wait looked at all the others.
+    /// The test would take many minutes if each child examined all others when it begins to wait.
     @Test func childrenThatAskForTheNameOfTheirParent() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Names and keys that count within a scope.
+/// Tests of names and keys that count within a scope.
 @Suite(.timeLimit(.minutes(10))) struct ScopeTests {
     private let name = Names()("x")
     private let steps = StepExecutor()
@@ -15,7 +15,8 @@ import Testing
         return stage
     }
 
-    /// Adds a holder to the first, and somebody who wants the same to the second. True: that one runs, too.
+    /// Adds a holder to the first queue, and an operation that wants the same name to the second one. Returns true if
+    /// both run at the same time.
     private func bothRun(
         _ first: TestQueue, _ holding: Exclusion, _ second: TestQueue, _ wanting: Exclusion
     ) -> Bool {
@@ -31,13 +32,13 @@ import Testing
 
     // MARK: Exclusions
 
-    @Test("Two queues that count by themselves hold one name at a time each", arguments: [true, false])
+    @Test("Two queues with scopes of their own can hold the same name at the same time", arguments: [true, false])
     func queuesCountByThemselves(isLimited: Bool) {
         let x: Exclusion = isLimited ? .limited(name, to: 1) : .mutuallyExclusive(name)
         #expect(bothRun(stage(within: .queue), x, stage(within: .queue), x))
     }
 
-    @Test("In one queue that counts by itself the name keeps apart")
+    @Test("Operations of one queue with a scope of its own exclude one another")
     func oneQueueKeepsApart() {
         let one = stage(within: .queue)
         one.run(one.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name)))
@@ -48,21 +49,21 @@ import Testing
         #expect(one.ran == ["holder", "other"])
     }
 
-    @Test("Queues that share a scope keep one another out, and nobody else")
+    @Test("Queues that share a scope exclude one another, and no other queue")
     func sharedScopesMeet() {
         let scope = OperationScope("imports")
         let x = Exclusion.mutuallyExclusive(name)
         #expect(!bothRun(stage(within: scope), x, stage(within: scope), x))
     }
 
-    @Test("Two scopes of one name are two")
+    @Test("Two scopes with the same name are different scopes")
     func scopesOfOneNameAreTwo() {
         let x = Exclusion.mutuallyExclusive(name)
         #expect(OperationScope("imports") != OperationScope("imports"))
         #expect(bothRun(stage(within: OperationScope("imports")), x, stage(within: OperationScope("imports")), x))
     }
 
-    @Test("A scope and the process do not meet")
+    @Test("A name within a scope is independent of the same name within the process")
     func scopeAndProcessDoNotMeet() {
         let x = Exclusion.mutuallyExclusive(name)
         #expect(bothRun(stage(within: OperationScope("imports")), x, stage(within: .process), x))
@@ -76,14 +77,14 @@ import Testing
             !bothRun(stage(within: scope), x, stage(within: .process), .mutuallyExclusive(name, within: scope)))
     }
 
-    @Test("An exclusion within the process meets those of queues without a scope")
+    @Test("An exclusion within the process conflicts with those of queues without a scope")
     func exclusionsOverrideWithTheProcess() {
         let x = Exclusion.limited(name, to: 1)
         #expect(
             !bothRun(stage(within: .queue), .limited(name, to: 1, within: .process), stage(within: .process), x))
     }
 
-    @Test("The same name asked for twice, with and without its scope, is one")
+    @Test("A name that is requested with and without its scope counts once")
     func theSameNameIsOne() {
         let scope = OperationScope("imports")
         let one = stage(within: scope)
@@ -98,7 +99,7 @@ import Testing
         #expect(one.ran == ["both", "reader"])
     }
 
-    @Test("A child shares what its parent holds in the scope")
+    @Test("A child shares the name that its parent holds in the scope")
     func childrenShare() {
         let one = stage(within: OperationScope("imports"))
         let x = Exclusion.mutuallyExclusive(name)
@@ -111,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "What is held or waited for stays in its scope when the queue gets another one, and when nobody has the scope any more"
+        "A claim stays in its scope when its queue gets another one, and when the scope is no longer referenced"
     )
     func scopesMayChangeAndGo() {
         let one = stage(within: OperationScope("imports"))
@@ -140,7 +141,7 @@ import Testing
 
     // MARK: Unique operations
 
-    @Test("A key counts in the scope of the queue, or in its own")
+    @Test("A key counts in the scope of its queue, or in the scope that is given with it")
     func keysCountInTheirScope() {
         let scope = OperationScope("imports")
         let (first, second) = (stage(within: scope), stage(within: .queue))
@@ -166,7 +167,7 @@ import Testing
 
     // MARK: Seeded schedules
 
-    @Test("Operations of a seeded schedule meet nobody outside")
+    @Test("Operations of a seeded schedule are independent of operations outside it")
     func schedulesMeetNobody() async throws {
         let outside = stage(within: .process)
         outside.run(outside.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name)))
@@ -183,7 +184,7 @@ import Testing
             }
             for (index, operation) in operations.enumerated() { operation.add(to: queues[index % 2]) }
             for operation in operations { try await operation.value }
-            // The two queues of one schedule meet.
+            // The two queues of one schedule share the scope, so their operations exclude one another.
             try #require(inside.events == (0..<6).flatMap { _ in ["begins", "ends"] })
         }
         gate.open()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Who stands in whose way.
+/// Tests of the owners that block a claim.
 @Suite struct ExclusionStateMachineBlockerTests {
     typealias Event = ExclusionStateMachineRig.Event
 
@@ -71,7 +71,7 @@ import Testing
         #expect(rig.obstacle(for: row.who) == row.obstacle)
     }
 
-    @Test("One that waits for several names links them for those behind it")
+    @Test("A claim that waits for several names links them for the claims behind it")
     func namesAreLinked() {
         let rig = ExclusionStateMachineRig(after: [
             .ask("a", .all), .ask("b", .otherAll), .ask("c", .all, .otherAll), .ask("d", .otherAll), .ask("a/e", .all),
@@ -86,7 +86,7 @@ import Testing
         #expect(rig.possiblyBlocked(by: "a") == "c")
     }
 
-    @Test("What a search lists is limited, and it learns that there is more")
+    @Test("A search lists a limited number of owners, and learns that there are more")
     func searchesAreLimited() {
         let names = (10..<30).map { "\($0)" }
         let rig = ExclusionStateMachineRig(after: names.map { .ask($0, .shared) } + [.ask("w", .all)])
@@ -97,7 +97,7 @@ import Testing
         extent = ExclusionTable.Extent(limit: 100)
         #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).count == 20)
         #expect(!extent.isTruncated)
-        // What it has listed, it does not list once more.
+        // The search does not list an owner twice within one extent.
         #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).isEmpty)
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// What descendants of holders ask for. `a/b` is a child of `a`.
+/// Tests of requests by descendants of holders. `a/b` is a child of `a`.
 @Suite struct ExclusionStateMachineFamilyTests {
     typealias Row = ExclusionStateMachineTests.Row
 
@@ -124,7 +124,7 @@ import Testing
         for _ in 0..<2000 {
             let owner = Owner()
             let parent = family.last
-            // Not all ancestors: the nearest holder is enough.
+            // The nearest holder is enough, so the other ancestors are not passed.
             _ = machine.request(owner, ExclusionSet([.units(1)]), inside: parent.map { [$0] } ?? [])
             family.append(owner)
         }

@@ -1,6 +1,7 @@
 @testable import Baton
 
-/// What an ``ExclusionStateMachine`` is meant to do, as plainly as can be: everything is computed anew at every step.
+/// A model of the ``ExclusionStateMachine`` that is as simple as possible: it computes everything from scratch at every
+/// step.
 struct ExclusionStateMachineModel {
     struct Claim {
         let owner: Int
@@ -8,13 +9,13 @@ struct ExclusionStateMachineModel {
         let isFurtherAttempt: Bool
         var isHolding = false
         var isInLine = true
-        /// Per demand, while it holds: the owner in whose scope it is.
+        /// The owner in whose scope each demand is while the claim holds. The outermost scope is nil.
         var scopes: [Int?]
     }
 
-    /// Per owner; a parent has a smaller number.
+    /// The parent of each owner. The number of a parent is smaller than those of its children.
     let parents: [Int?]
-    /// Further attempts, and then the others; each in order of arrival.
+    /// The claims in order of arrival, those of further attempts before the others.
     private(set) var claims: [Claim] = []
 
     init(parents: [Int?]) { self.parents = parents }
@@ -38,7 +39,7 @@ struct ExclusionStateMachineModel {
 
     // MARK: Events
 
-    /// Who is granted because of it.
+    /// Returns the owners whose claims are granted because of the request.
     mutating func request(_ owner: Int, _ demands: ExclusionSet, isFurtherAttempt: Bool = false) -> [Int] {
         let comesFirst =
             isFurtherAttempt && !claims.contains { !$0.isHolding && isAncestor(owner, of: $0.owner) }
@@ -75,7 +76,7 @@ struct ExclusionStateMachineModel {
         return settle()
     }
 
-    // MARK: Preconditions
+    // MARK: Grants
 
     private mutating func settle() -> [Int] {
         var granted: [Int] = []
@@ -87,7 +88,8 @@ struct ExclusionStateMachineModel {
         return granted.sorted().map { claims[$0].owner }
     }
 
-    /// Those apart first, then those inside a holder, then the others; each in order of arrival.
+    /// The next claim to grant. Claims that have left the queues come first, then claims inside a holder, then the
+    /// others, each in order of arrival.
     private var nextToGrant: Int? {
         let waiting = claims.indices.filter { !claims[$0].isHolding }
         let isInside = { (place: Int) in claims[place].demands.contains { scope(of: claims[place], $0.name) != nil } }
@@ -100,7 +102,7 @@ struct ExclusionStateMachineModel {
             || claims[place].demands.allSatisfy { before(claims[place].owner, $0.name).isEmpty }
     }
 
-    /// Those in the same line before it, in order.
+    /// The owners before `owner` in the same queue, in order.
     func before(_ owner: Int, _ name: ExclusionName) -> [Int] {
         guard let claim = claim(of: owner) else { return [] }
         let scope = scope(of: claim, name)
@@ -110,7 +112,7 @@ struct ExclusionStateMachineModel {
         }.map(\.owner)
     }
 
-    /// The nearest ancestor that holds the name.
+    /// Returns the nearest ancestor that holds the name.
     private func scope(of claim: Claim, _ name: ExclusionName) -> Int? {
         var above = parents[claim.owner]
         while let ancestor = above {
@@ -136,7 +138,7 @@ struct ExclusionStateMachineModel {
         claim.demands.allSatisfy { refusing(claim, $0).isEmpty }
     }
 
-    /// The scopes that would not be valid with it; the outermost is nil.
+    /// Returns the scopes that would become invalid if the claim were granted. The outermost scope is nil.
     private func refusing(_ claim: Claim, _ demand: ExclusionSet.Demand) -> [Int?] {
         let scope = scope(of: claim, demand.name)
         let all = holders(of: demand.name) + [Holder(owner: claim.owner, scope: scope, share: demand.share)]
@@ -162,14 +164,14 @@ struct ExclusionStateMachineModel {
         }
     }
 
-    /// At any depth.
+    /// Returns true if the holder is inside the scope at any depth.
     private static func isInside(_ holder: Holder, _ scope: Int?, _ all: [Holder]) -> Bool {
         if holder.scope == scope || scope == nil { return true }
         guard let outer = all.first(where: { $0.owner == holder.scope }) else { return false }
         return isInside(outer, scope, all)
     }
 
-    /// Whether all that hold are within what is allowed.
+    /// True if all claims that hold are within the limits.
     var isValid: Bool {
         claims.filter(\.isHolding).flatMap(\.demands).allSatisfy { demand in
             let all = holders(of: demand.name)
@@ -177,9 +179,10 @@ struct ExclusionStateMachineModel {
         }
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// Holders: in the outermost scope that refuses it, all with a share that counts, but its own ancestors.
+    /// Returns the holders that block the demand: all holders in a scope that refuses it whose share conflicts with the
+    /// demand, except ancestors of the claim's owner.
     func holdersBlocking(_ claim: Claim, _ demand: ExclusionSet.Demand) -> [Int] {
         let refusing = refusing(claim, demand)
         let all = holders(of: demand.name)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Random events for random families, after each of which the state machine stands where the plain model stands.
+/// Applies random events to random families, and compares the state machine with the model after each of them.
 @Suite struct ExclusionStateMachineModelTests {
     final class Owner {
         let number: Int
@@ -51,7 +51,7 @@ import Testing
             }
         }
 
-        /// An event, and whom the model and the state machine granted something.
+        /// Applies one event. Returns the owners to which the model and the state machine grant their claims.
         mutating func step() -> (what: String, expected: [Int], granted: [Int]) {
             let owner = owners[Int.random(in: 0..<owners.count, using: &random)]
             let number = owner.number
@@ -97,7 +97,8 @@ import Testing
             }
         }
 
-        /// Whom one waits for: holders, and for those before it in its lines, and for whom they wait.
+        /// Returns the owners that the claim waits for: the holders that block it, and the holders that block the
+        /// claims before it in its queues, transitively.
         private func blockers(behindLinesOf owner: Int) -> Set<Int> {
             var found: Set<Int> = []
             var waiting = [owner]
@@ -115,7 +116,8 @@ import Testing
             return found
         }
 
-        /// No cycle is missed by a search that does not look at lines.
+        /// True if the possible blockers include all blockers, so that a search that ignores the queues misses no
+        /// cycle.
         var possibleBlockersIncludeAll: Bool {
             var expected: Set<Link> = []
             for owner in owners {
@@ -160,14 +162,14 @@ import Testing
         }
     }
 
-    /// Says with which seed to look again.
+    /// A difference between the state machine and the model. Its description contains the seed.
     struct Difference: Error, CustomStringConvertible {
         let description: String
     }
 
     private static func play(_ seed: UInt64) throws {
         var game = Game(seed: seed)
-        // Not `#require`: it takes longer than what it would look at.
+        // `#require` would take longer than the comparison.
         func same(_ isSame: Bool, _ what: String, after step: @autoclosure () -> String) throws {
             if !isSame { throw Difference(description: "seed \(seed): \(what) after \(step())") }
         }
@@ -179,7 +181,7 @@ import Testing
                 let standing = game.machine.standing(of: owner)
                 try same(standing == game.expectedStanding(of: owner.number), "standings", after: place())
             }
-            // The questions take longer than the events.
+            // The queries take longer than the events, so they are checked at every sixth step only.
             if number % 6 != 5 { continue }
             try same(game.model.isValid, "validity of scopes", after: place())
             let links = game.links

@@ -35,7 +35,7 @@ final class ExclusionStateMachineRig {
         return ancestors
     }
 
-    /// Who is granted because of it.
+    /// Applies the event. Returns the owners whose claims are granted because of it.
     @discardableResult
     func happen(_ event: Event) -> String {
         switch event {
@@ -56,7 +56,7 @@ final class ExclusionStateMachineRig {
 
     private func text(_ owners: [Owner]) -> String { owners.map(\.path).joined(separator: " ") }
 
-    /// In the order of their paths.
+    /// Returns the blockers in the order of their paths.
     func blockers(of path: String) -> String { sorted(machine.blockers(of: owner(path))) }
 
     func possibleBlockers(of path: String) -> String {

@@ -9,7 +9,7 @@ import Testing
         let what: String
         let before: [Event]
         let event: Event
-        /// In the order in which they are told.
+        /// The owners whose claims are granted, in the order in which the state machine reports them.
         let granted: String
 
         init(_ what: String, _ before: [Event], then event: Event, grants granted: String) {
@@ -146,7 +146,7 @@ import Testing
             owners.map { rig.machine.standing(of: $0) }
                 == [.held, .waiting(isQueued: true), .waiting(isQueued: false), .none])
         let answers = owners.map { rig.machine.release($0).claim }
-        // The third was granted what the first gave back.
+        // The third owner was granted what the first one released.
         #expect(answers == [.held, .waiting, .held, .none])
         #expect(rig.machine.isEmpty)
     }
@@ -185,7 +185,7 @@ import Testing
         var machine = ExclusionStateMachine<Owner>()
         let demands = ExclusionSet([.all])
         for owner in owners { _ = machine.request(owner, demands, inside: []) }
-        // Every third is withdrawn, from the middle.
+        // Every third claim is withdrawn from the middle of the queue.
         for number in stride(from: 1, to: owners.count, by: 3) { _ = machine.release(owners[number]) }
         var holder = 0
         while true {
@@ -201,7 +201,7 @@ import Testing
         #expect(machine.isEmpty)
     }
 
-    /// It is looked at once, not once for each name.
+    /// The table examines a claim once, not once for each of its names.
     @Test func oneThatWaitsForManyNamesIsOneCandidate() {
         final class Owner {}
         let owners = [Owner(), Owner()]
