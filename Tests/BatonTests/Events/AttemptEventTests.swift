@@ -3,11 +3,11 @@ import Testing
 
 @testable import Baton
 
-/// What operations tell that run again, or wait for a time.
+/// Tests of the events of operations that run again or wait for a time.
 @Suite(.timeLimit(.minutes(10))) struct AttemptEventTests {
     let stage = TestQueue()
 
-    /// Everything that is told while the clock moves on, a second at a time.
+    /// Returns the events that are published while the clock advances by `seconds`, one second at a time.
     private func events(seconds: Int, _ body: (TestQueue) -> Void) -> [String] {
         let notes = stage.noteEvents()
         body(stage)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// The lines of AOperation's debugger, with time and outcome after the last.
+/// Tests that the debugger prints the lines of AOperation's debugger, and adds time and outcome to the last line.
 @Suite(.timeLimit(.minutes(10))) struct DebuggerTests {
     struct MyOperation: Procedure {
         var gate = Gate()

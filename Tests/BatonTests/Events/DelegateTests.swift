@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// Every method may be left out.
+    /// A delegate that implements none of the methods, because all of them are optional.
     private final class Silent: OperationDelegate {}
 
     @MainActor private final class OnMain: OperationDelegate {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// The subscriptions of a broadcaster as values, and their end.
+/// Tests of the subscriptions of a broadcaster as a value, and of the end of its events.
 @Suite struct EventBroadcasterTests {
     private var subscriptions = EventBroadcaster.Subscriptions()
     private var actions = EventBroadcaster.Subscriptions.Actions()
@@ -19,17 +19,17 @@ import Testing
         return false
     }
 
-    @Test("Suspensions are noted for those that record them, in the order in which the queue was changed")
+    @Test("Suspensions are noted for the readers that record them, in the order of the changes to the queue")
     mutating func suspensionsAreRecorded() {
         subscriptions = EventBroadcaster.Subscriptions(isSuspended: true)
         let (reader, recorder) = (subscriptions.addReader(limit: nil), subscriptions.addReader(limit: nil))
         subscriptions.recordSuspensions(for: recorder, at: .seconds(1))
         subscriptions.noteSuspension(false, number: 2, at: .seconds(3))
-        // The one before comes late, and one comes twice.
+        // Change 1 arrives after change 2, and change 2 arrives twice.
         subscriptions.noteSuspension(true, number: 1, at: .seconds(2))
         subscriptions.noteSuspension(true, number: 2, at: .seconds(4))
         #expect(!subscriptions.isSuspended)
-        // It was not suspended.
+        // The queue was not suspended, so this is no change.
         subscriptions.noteSuspension(false, number: 3, at: .seconds(5))
         subscriptions.noteSuspension(true, number: 4, at: .seconds(6))
         let told = subscriptions.withReader(recorder) { $0.takeSuspensions() }
@@ -56,7 +56,8 @@ import Testing
         #expect(isAtEnd(reader))
     }
 
-    /// Another thread has told its end before the one that begins to observe it has counted it.
+    /// One thread begins to observe an operation, and another thread publishes the end of the operation before the
+    /// first one has counted it.
     @Test mutating func anEndThatComesBeforeItsBeginningIsCountedAllTheSame() {
         let reader = subscriptions.addReader(limit: nil)
         subscriptions.operationEnded(isLast: false, .sample(1), &actions)

@@ -9,14 +9,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventGuarantees {
     // MARK: Order
 
-    /// A cancel from another thread against the finish: whatever happens, its events come in an order that can be.
+    /// Another thread cancels the operation while it finishes. In every interleaving the events come in a possible
+    /// order.
     @Test func G27_eventsComeInTheOrderOfTheLifeWhenACancelRacesWithTheFinish() async {
         let told = Locked<[UInt64: [OperationEvent]]>([:])
         let queue = AsyncOperationQueue()
         let observation = queue.observe { event in told.withLock { $0[event.operation.id, default: []].append(event) } }
         for round in 0..<2000 {
             let operation = AsyncOperation("a") { for _ in 0..<round % 4 { await Task.yield() } }
-            // Sometimes against the add, too.
+            // In some rounds the cancel also races with the add.
             if round % 5 > 0 { queue.add(operation) }
             async let cancelled: Void = operation.cancel()
             if round % 5 == 0 { queue.add(operation) }
@@ -38,7 +39,8 @@ import Testing
         #expect(all.count >= 1600, "Those that were added before anybody cancelled them.")
     }
 
-    /// A task that has the outcome finds the end in the stream: the last operation is not missing from a recording.
+    /// When a task has received the outcome, the stream already contains the finish event, so that a recording never
+    /// lacks the last operation.
     @Test func G27_whoHasTheOutcomeFindsTheEndToldWhateverThreadTells() async {
         let queue = AsyncOperationQueue()
         let events = queue.events
@@ -47,7 +49,7 @@ import Testing
             let operation = AsyncOperation("a") { for _ in 0..<round % 3 { await Task.yield() } }
             queue.add(operation)
             async let cancelled: Void = round % 4 == 0 ? operation.cancel() : ()
-            // It looks at the outcome at the very moment when that is published.
+            // The loop reads the outcome as soon as it is published.
             while round % 2 == 0, operation.result == nil { await Task.yield() }
             _ = try? await operation.value
             if !events.takeAll().contains(where: { $0.isFinish && $0.operation == operation.reference }) {
@@ -104,7 +106,7 @@ import Testing
         }
     }
 
-    /// Of several that observe an operation, each sees the same.
+    /// All observers of an operation see the same events.
     @Test func G27_theOperationsObserversSeeWhatThoseOfItsQueueSee() {
         let stage = TestQueue()
         let (ofQueue, ofOperation) = (EventLog<OperationEvent>(), EventLog<OperationEvent>())
@@ -118,7 +120,7 @@ import Testing
         #expect(same.map(\.time) == ofOperation.events.map(\.time))
     }
 
-    /// Under a seed everything that observers do is the seed's doing, too.
+    /// The seed also determines everything that the observers do.
     @Test func G27_underEveryScheduleWithAnObserverThatAddsAndCancels() async throws {
         try await exploring(schedules: 300) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
@@ -182,7 +184,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    // MARK: Nobody is held up
+    // MARK: Independence of observers
 
     @Test func G29_anObserverThatNeverReturnsHoldsUpNobody() {
         let stage = TestQueue(width: 1)
@@ -225,7 +227,7 @@ import Testing
         #expect(blocked.count == 8)
     }
 
-    // MARK: What is let go
+    // MARK: Releases
 
     @Test func G31_observersAreReleasedWithWhatTheyObserve() {
         let tokens = Tokens()
@@ -278,7 +280,7 @@ import Testing
         withExtendedLifetime(events) {}
     }
 
-    /// What was dropped, or never read, is the user's: its end may call whatever it likes.
+    /// An event that was dropped or never read can contain an object of the user, whose `deinit` may call the queue.
     @Test func G31_whatIsNotReadIsReleasedWithoutALock() {
         final class Meddling: Error, Sendable {
             let queue: AsyncOperationQueue
@@ -299,7 +301,7 @@ import Testing
         #expect(stage.ran == ["a"])
     }
 
-    /// A stream of a queue that somebody else still tells of comes to its end after that.
+    /// Another thread may publish events after the release of the queue. The stream ends after the last of them.
     @Test func G31_aQueuesStreamEndsAfterTheLastEvent() async {
         for _ in 0..<300 {
             let operation = AsyncOperation("a") { await Task.yield() }
@@ -317,7 +319,7 @@ import Testing
         }
     }
 
-    /// Observers that come and go while operations are added: none is missed that is added after the call.
+    /// An observer that is added while operations are added misses none that is added after the call.
     @Test func G27_anObserverMissesNothingThatIsAddedAfterIt() async {
         for _ in 0..<300 {
             let queue = AsyncOperationQueue()

@@ -3,7 +3,7 @@ import BatonTesting
 @testable import Baton
 
 extension OperationEvent {
-    /// In a few words, to be compared: "a added b c", "a started", "a finished failure".
+    /// A short text for comparisons: "a added b c", "a started", "a finished failure".
     var inShort: String {
         let what =
             switch kind {
@@ -32,7 +32,7 @@ extension OperationEvent {
     }
 }
 
-/// Notes what it is told.
+/// An observer that notes each event in its short form.
 struct NotingObserver: OperationObserver {
     let notes = EventLog<String>()
 
@@ -40,14 +40,14 @@ struct NotingObserver: OperationObserver {
 }
 
 extension TestQueue {
-    /// Everything that the queue's observers are told from now on.
+    /// Returns a log of all events that the observers of the queue receive from now on.
     func noteEvents() -> EventLog<String> {
         let observer = NotingObserver()
         queue.addObserver(observer)
         return observer.notes
     }
 
-    /// Reads a stream to its end, step by step.
+    /// Returns a log to which a task on the step executor adds each event of the stream, and then "end".
     func read(_ events: OperationEvents) -> EventLog<String> {
         let notes = EventLog<String>()
         steps.task {
@@ -59,7 +59,7 @@ extension TestQueue {
 }
 
 extension OperationEvent {
-    /// Of no queue.
+    /// Makes an event of an operation that belongs to no queue.
     static func sample(_ number: UInt64, _ kind: Kind = .ready) -> Self {
         Self(
             number: number, time: .zero, subject: EventSubject(OperationReference(id: 1, name: "sample"), in: nil),

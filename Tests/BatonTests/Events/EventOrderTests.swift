@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// What is told on each way through an operation's life.
+/// Tests of the events on each path through the life of an operation.
 @Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
     let stage = TestQueue()
 
@@ -95,7 +95,7 @@ import Testing
             notes.events == ["a added", "a ready", "a started", "a cancel because of rain", "a finished success"])
     }
 
-    /// A worker has taken it up, and has not begun its body.
+    /// A worker has taken up the operation, and has not started its body.
     @Test func aCancelBetweenWorkerAndBodyIsToldAfterTheStart() {
         var life = Lifecycle()
         _ = life.claim()
@@ -152,7 +152,7 @@ import Testing
         #expect(notes.events.suffix(4) == ["a finished success", "b granted", "b started", "b finished success"])
     }
 
-    @Test("An exclusion that is free is asked for, and nothing more is told of it")
+    @Test("An operation that requests a free exclusion publishes only that it is acquiring it")
     func freeExclusion() {
         let notes = stage.noteEvents()
         stage.run(stage.noting("a").addCondition(.mutuallyExclusive("name")))
@@ -171,7 +171,7 @@ import Testing
         #expect(!notes.events.contains("b granted") && notes.events.contains("b finished cancelled"))
     }
 
-    @Test("A rate tells that an operation waits for it, and that its turn has come")
+    @Test("An operation publishes that it waits for a rate, and that the rate allows its start")
     func waitForARate() {
         let stage = TestQueue(width: 1)
         let notes = stage.noteEvents()
@@ -262,7 +262,7 @@ import Testing
         #expect("\(OperationEvent.Kind.progress(fraction))" == "has done \(percent) %")
     }
 
-    @Test("Every whole per cent is printed as itself", arguments: 0...100)
+    @Test("Every whole percentage is printed without rounding", arguments: 0...100)
     func wholePerCents(percent: Int) {
         let fraction = Double(percent) / 100
         #expect("\(OperationEvent.Kind.progress(fraction))" == "has done \(percent) %")

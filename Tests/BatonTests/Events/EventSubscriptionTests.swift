@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Buffers, readers and listeners as values.
+/// Tests of buffers, readers and listeners as values.
 @Suite struct EventSubscriptionTests {
     private func numbers(_ buffer: inout EventBuffer) -> [String] {
         var all: [String] = []
@@ -16,7 +16,7 @@ import Testing
         return all
     }
 
-    /// What is let go later might be released under the lock of those who use it.
+    /// An element that is released later than it is taken might be released under the lock of the queue's owner.
     @Test(arguments: [1, 1_000, 5_000]) func nothingThatWasTakenIsKept(count: Int) {
         let tokens = Tokens()
         var fifo = ChunkedFIFOQueue<Token>()

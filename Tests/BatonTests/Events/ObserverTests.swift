@@ -53,7 +53,8 @@ import Testing
         #expect(ofIt == ["a ready", "a started", "a finished success"])
     }
 
-    /// One that is misused is reported when others of the same add are claimed, and not yet in the queue.
+    /// The misuse of an operation is reported when other operations of the same add are claimed, and are not yet in the
+    /// queue.
     @Test func oneThatComesInTheMiddleOfAnAddIsToldOfWhatFollows() {
         let notes = EventLog<String>()
         let queue = AsyncOperationQueue(executor: stage.steps)

@@ -27,7 +27,7 @@ import Testing
         #expect(content(list) == stride(from: 2, through: 20, by: 2).map { "\($0)!" })
     }
 
-    /// Whatever leaves, in every order, the others keep their places.
+    /// The other subscriptions keep their order, whichever subscriptions are removed in whichever order.
     @Test func whatLeavesIsGoneAndTheOthersKeepTheirOrder() {
         for first in 1...7 as ClosedRange<UInt64> {
             for step in 1...6 as ClosedRange<UInt64> {
@@ -41,7 +41,7 @@ import Testing
                     #expect(list.with(id) { $0 } == nil)
                     left.removeAll { $0 == id }
                     #expect(content(list) == left.map { "\($0)" })
-                    // 7 is prime, so this passes each once.
+                    // The modulus 7 is prime, so the loop visits each ID once.
                     id = (id - 1 + step) % 7 + 1
                 }
                 #expect(list.isEmpty)
