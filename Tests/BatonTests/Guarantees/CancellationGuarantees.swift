@@ -57,7 +57,7 @@ import Testing
         #expect(seen.events == [true, true])
     }
 
-    /// One worker would run them all: the cancelled one must be its last.
+    /// One worker would run all of these operations, so the cancelled operation must be its last one.
     @Test(arguments: [1, 2]) func G16_nothingElseSeesIt(width: Int) {
         let stage = TestQueue(width: width)
         let seen = EventLog<String>()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-/// See BadInput/ for every shape of a cycle.
+/// The tests in `BadInput` cover cycles of every shape.
 @Suite(.timeLimit(.minutes(10))) struct CycleGuarantees {
     @Test func G8_aCycleFailsAtTheAddOfItsLastMember() {
         let stage = TestQueue()
@@ -54,7 +54,7 @@ import Testing
         #expect(here.queue.operationCount == 0 && there.queue.operationCount == 0)
     }
 
-    /// Both add the last member of a cycle at once: neither may miss it.
+    /// Several threads add the last members of a cycle at the same time. At least one of them must find the cycle.
     @Test func G8_twoThreadsThatAddTheLastMembersCannotBothMissIt() async {
         let queue = AsyncOperationQueue()
         for length in 0..<400 {
@@ -89,7 +89,7 @@ import Testing
         #expect((error as? OperationError)?.cycleNames == ["child", "parent"])
     }
 
-    /// Only the members of the cycle fail, not what they depend on besides.
+    /// Only the members of the cycle fail. An operation that a member depends on still runs.
     @Test func G8_whatACycleDependsOnRuns() {
         let stage = TestQueue()
         let before = stage.noting("before")
@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-/// Lets tasks go on only when all have come.
+/// A meeting point that lets its tasks continue when all of them have arrived.
 struct Meeting: Sendable {
     private let arrivals = EventLog<Void>()
     private let size: Int

@@ -17,7 +17,8 @@ import Testing
         #expect(stage.ran == [])
     }
 
-    /// However long the chain: the first that failed, its error, and the direct dependency.
+    /// However long the chain is, the error names the first operation that failed, its error, and the direct
+    /// dependency.
     @Test func G6_theErrorStaysFlat() {
         let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    /// The order of the inputs decides, not the order of the failures.
+    /// The error comes from the first input that failed in the order of the inputs, not in the order of the failures.
     @Test func G6_ofSeveralTheFirstInputDecides() {
         let stage = TestQueue(width: 1)
         let first = AsyncOperation<Int>("first") { throw Oops(text: "1") }
@@ -83,7 +84,7 @@ import Testing
         #expect(stage.ran == ["after"])
     }
 
-    /// One graph with failures and both kinds of edge, added in every order.
+    /// Adds one graph with failures and both kinds of edge in every possible order.
     @Test func G7_theOrderOfAddingDoesNotMatter() {
         var endings: Set<[String]> = []
         for order in permutations(of: 5) {
@@ -122,7 +123,7 @@ struct Doubling: InputProcedure {
     func execute(_ input: Int, in context: OperationContext) async throws -> Int { input * 2 }
 }
 
-/// How many of a chain that halves its index at each step.
+/// Returns the number of operations in the chain that halves its index at each step.
 private func depth(_ index: Int) -> Int { index == 0 ? 1 : depth(index / 2) + 1 }
 
 private func permutations(of count: Int) -> [[Int]] {

@@ -8,7 +8,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct FairnessGuarantees {
-    /// Those that become ready at once come in the order in which they came to need it.
+    /// Dependents that become ready at the same time start in the order in which they were added.
     @Test(arguments: [false, true]) func G23_dependentsComeInOrder(othersWait: Bool) {
         let stage = TestQueue(width: 1, isSuspended: true)
         let source = stage.noting("source")
@@ -34,7 +34,7 @@ import Testing
         #expect(other.ran == (1...16).map { "\($0)" } + ["ready"] + (17...20).map { "\($0)" })
     }
 
-    /// What a worker goes on with without asking counts, too.
+    /// The limit of 16 also counts the dependents that a worker continues with inline.
     @Test func G23_shortChainsPassForSixteen() {
         let stage = TestQueue(width: 1, isSuspended: true)
         let root = stage.noting("root")
@@ -53,7 +53,7 @@ import Testing
         #expect(stage.ran.count == 52)
     }
 
-    /// On this executor a slice is 64 operations: whoever comes after the worker is next when it is over.
+    /// On this executor a time slice is 64 operations. When it is over, the next job after the worker's runs.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
         let stage = TestQueue(width: 1)
         var chain = [stage.noting("0")]
@@ -74,7 +74,7 @@ import Testing
         #expect(stage.ran == (0..<640).map { "\($0)" })
     }
 
-    /// It runs none of them: each asks for a name, and waits for it.
+    /// The worker runs none of the operations, because each requests a name and waits for it.
     @Test func G34_aWorkerYieldsAmongOperationsThatWaitForNames() {
         let name = Names()
         let stage = TestQueue(width: 1)
@@ -89,9 +89,10 @@ import Testing
         #expect(stage.ran == (0..<640).map { "\($0)" })
     }
 
-    /// Queues whose bodies never suspend, more than there are threads on most machines, and a task that wants to stop
-    /// them. Without slices it would come after the last of them. They end by themselves, so that no test hangs if it
-    /// fails. Each has its own lock: a thread that waits for one would make Dispatch start another.
+    /// There are more queues whose bodies never suspend than most machines have threads, and a task that stops them.
+    /// Without time slices the task would run after the last of them. The queues end by themselves, so that the test
+    /// cannot hang. Each queue has a lock of its own, because a thread that waits for a shared lock would make Dispatch
+    /// start another thread.
     @Test func G34_underThreads() async {
         let relays = (0..<16).map { _ in Relay(length: 60_000) }
         for relay in relays { relay.start() }
@@ -102,7 +103,7 @@ import Testing
     }
 }
 
-/// Operations of which each adds the next, until they are stopped.
+/// A sequence of operations, each of which adds the next one until the sequence is stopped.
 private final class Relay: Sendable {
     static let stop = Atomic<Bool>(false)
 

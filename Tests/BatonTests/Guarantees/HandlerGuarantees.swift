@@ -41,7 +41,7 @@ import Testing
         #expect(Set(stage.ran) == ["source", "other", "dependent", "reader"])
     }
 
-    /// Seen from every dependent, under many schedules.
+    /// Every dependent sees the output and the effect of the handler, under many schedules.
     @Test func G4_theOutputIsStoredAndWillFinishHasReturnedUnderEverySchedule() async throws {
         try await exploring(schedules: 200) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 3, executor: scheduler)
@@ -165,7 +165,7 @@ import Testing
         #expect(stage.ran == ["idle"])
     }
 
-    /// Neither a slow `didStart` nor a slow `didCancel` holds anything back but the handlers that come after it.
+    /// A slow `didStart` or `didCancel` handler delays only the handlers that come after it.
     @Test func G29_slowHandlersDelayNobody() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -205,7 +205,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// They are the user's: what happens at their release may come back to the operation.
+    /// Handlers belong to the user, and what they capture may call the operation when it is released.
     @Test func G31_handlersThatAreNeverCalledAreReleasedWithoutALock() {
         final class Curious: Sendable {
             let operation: AnyOperation

@@ -28,7 +28,8 @@ import Testing
         #expect(finishes.events == ["number success", "failing failure"])
     }
 
-    /// A cancel against the finish, from another thread: one outcome, one finish, one call of the handler.
+    /// Another thread cancels the operation while it finishes. There is one outcome, one finish and one call of the
+    /// handler.
     @Test func G1_aCancelThatRacesWithTheFinishGivesOneOutcome() async {
         let finishes = EventLog<UInt64>()
         let handled = EventLog<String>()
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    /// Whoever is released finds the output: handlers, readers, those who await.
+    /// Dependents, readers and tasks that await the operation find its output.
     @Test func G3_theOutputIsThereWhenADependentIsReleased() {
         let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { 41 }

@@ -11,7 +11,7 @@ import Testing
         case success, failed, callbackDropped, dependencyFailed, cycle, cancelled, skipped
     }
 
-    /// What G5 says, spelled out.
+    /// The policies that are met by each ending, as G5 lists them.
     static let isMet: [Ending: Set<DependencyPolicy>] = [
         .success: [.success, .noFailure, .always],
         .failed: [.failure, .always],
@@ -22,7 +22,7 @@ import Testing
         .skipped: [.always],
     ]
 
-    /// An operation that will end so, with what it takes.
+    /// Returns an operation that ends in the given way, followed by the other operations that it needs.
     private func source(_ ending: Ending, _ stage: TestQueue) -> [AnyOperation] {
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         switch ending {
@@ -60,15 +60,16 @@ import Testing
                 Issue.record("\(dependent.ending)")
                 return
             }
-            // What was not run because of a failure is named by that.
+            // With `.noFailure`, an operation that did not run because of a failure is not named. The operation that
+            // failed is.
             let isLater = policy == .noFailure && (ending == .dependencyFailed || ending == .skipped)
             #expect(reference == source[isLater ? 1 : 0].reference)
             #expect(outcome == source[isLater ? 1 : 0].outcomeKind)
         }
     }
 
-    /// As in a build: what is up to date is skipped, and what needs it goes on; what failed stops all that comes after
-    /// it.
+    /// The graph resembles a build: an operation that is up to date is skipped and its dependents run, but an operation
+    /// that fails stops all of its dependents.
     @Test func G5_upToDateIsNoFailure() {
         let stage = TestQueue(width: 1)
         let fresh = stage.noting("fresh").addCondition("is older") { _ in .skip("up to date") }
@@ -101,7 +102,7 @@ import Testing
         }
     }
 
-    /// Not the one that finished first.
+    /// The error names the first dependency in the order of adding, not the one that finished first.
     @Test func G5_theFirstUnmetPolicyInTheOrderAddedIsNamed() {
         let stage = TestQueue(width: 1)
         let first = AsyncOperation("first") { throw Oops() } as AsyncOperation<Void>
@@ -168,7 +169,7 @@ import Testing
         operation.cancel()
     }
 
-    /// Fallback, clean-up and branch, in one graph.
+    /// One graph contains a fallback, a clean-up and a branch.
     @Test func G5_fallbackCleanUpAndBranch() {
         for isFailing in [false, true] {
             let stage = TestQueue(width: 1)

@@ -75,7 +75,7 @@ import Testing
         #expect(waiting.ending == "success")
     }
 
-    /// Everything waits for a child, at any depth, and only one may run.
+    /// Each operation waits for its children, at any depth, while only `width` bodies may run.
     @Test(arguments: [1, 2, 7]) func G25_nestedToAnyDepth(width: Int) {
         let stage = TestQueue(width: width)
         let top = nested(depth: 200, breadth: 1)
@@ -98,7 +98,8 @@ import Testing
         #expect(try! operations.last!.result?.get() == 101)
     }
 
-    /// A child task of a body waits as part of the body through its context, also for what was added before.
+    /// A child task of a body waits as part of the body, because it uses the context of the body. This also holds for
+    /// operations that were added before.
     @Test func G25_aBodyThatAwaitsAnotherInAChildTask() {
         let stage = TestQueue(width: 1)
         let other = AsyncOperation("other") { 1 }
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    /// One thread for everything: whoever blocked it would stop all the rest.
+    /// All jobs run on one thread, so a job that blocked it would stop all others.
     @Test func G26_nothingBlocksAThread() {
         let stage = TestQueue(width: 1)
         let awaited = EventLog<String>()
@@ -156,7 +157,8 @@ import Testing
 
 private func power(_ base: Int, _ exponent: Int) -> Int { (0..<exponent).reduce(1) { product, _ in product * base } }
 
-/// Counts the operations of a tree, in which every one waits for its children, all at once.
+/// Makes an operation that counts the operations of a tree, in which each operation waits for all of its children at
+/// the same time.
 func nested(depth: Int, breadth: Int) -> AsyncOperation<Int> {
     AsyncOperation { context in
         if depth == 0 { return 1 }

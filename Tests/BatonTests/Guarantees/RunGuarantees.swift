@@ -30,7 +30,7 @@ import Testing
         #expect(stage.misuseKinds == [])
     }
 
-    /// What was added may itself need what nobody has added.
+    /// `run` also adds the dependencies of the operations that it adds.
     @Test func G9_runAddsThroughEdgesOfAnyKind() async throws {
         let queue = AsyncOperationQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
@@ -44,6 +44,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
+    /// An operation that was added may depend on an operation that nobody has added.
     @Test func G9_runLooksThroughWhatIsAddedAlready() {
         let stage = TestQueue()
         let root = stage.noting("root")
@@ -55,7 +56,7 @@ import Testing
         #expect([root, middle, top].map(\.ending) == ["success", "success", "success"])
     }
 
-    /// One run under way, cancelled while its first operation runs.
+    /// Starts a run, cancels it while its first operation executes, and returns the endings of `root` and `top`.
     private func cancelledRun(_ prepare: (TestQueue, _ root: AsyncOperation<Void>, _ top: AsyncOperation<Void>) -> Void)
         -> [String]
     {

@@ -35,7 +35,7 @@ import Testing
         #expect(meter.now == 0)
     }
 
-    /// Bodies that wait hold no permit; what computes between two waits does.
+    /// A body holds no permit while it waits, and holds one while it executes between two waits.
     @Test func G22_withChildrenUnderSeeds() async throws {
         try await exploring(schedules: 200) { scheduler in
             let width = scheduler.random(in: 1...3)
@@ -76,7 +76,7 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    /// The second branch computes while the first waits: one that waits with either holds no permit.
+    /// While one branch waits, the body holds no permit, although its other branch still executes.
     @Test func G22_oneWaitOfTwoBranchesIsEnough() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -146,11 +146,12 @@ import Testing
         }
     }
 
-    /// A chain may go on inline for 16 while another of its priority waits, and no longer.
+    /// A worker continues inline with a chain for at most 16 operations while another operation of the same priority
+    /// waits.
     @Test func G23_aChainGoesOnInlineForSixteen() {
         let stage = TestQueue(width: 2, isSuspended: true)
         let gate = Gate()
-        // It takes the second permit, so that the chain's worker is the only one that can run what waits.
+        // The blocker takes the second permit, so that only the worker of the chain can run the operation that waits.
         stage.queue.add(stage.waiting("blocker", at: gate))
         var chain = [stage.noting("0")]
         for number in 1..<40 { chain.append(stage.noting("\(number)", after: chain.last!)) }
@@ -183,7 +184,7 @@ import Testing
     }
 }
 
-/// How many are inside, and how many there were at most.
+/// Counts how many operations are inside, and the maximum of that number.
 final class Meter: Sendable {
     private let state = Locked((now: 0, most: 0, passes: 0))
 

@@ -25,7 +25,8 @@ private struct Asks: OperationCondition {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ConditionGuarantees {
-    /// Dependencies, what the conditions bring along, the evaluations, the body: under many schedules.
+    /// The dependencies come first, then the operations of the conditions, the evaluations and the body, under many
+    /// schedules.
     @Test func G11_theOrderOfThePhases() async throws {
         try await exploring(schedules: 300) { scheduler in
             let queue = AsyncOperationQueue(
@@ -68,7 +69,7 @@ private struct Asks: OperationCondition {
         #expect(stage.ran.isEmpty)
     }
 
-    /// A cancel at any moment: one outcome, and the body never runs after it.
+    /// The operation is cancelled at a random time. It has one outcome, and its body does not start after the cancel.
     @Test func G15_aCancelWhileAConditionIsEvaluated() async throws {
         try await exploring(schedules: 500) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: scheduler)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Who is inside at the moment, and whether that was ever too much.
+/// Counts who is inside a critical section, and records whether a limit was ever exceeded.
 private final class Room: Sendable {
     private struct Inside {
         var exclusive = 0
@@ -88,7 +88,8 @@ private final class Room: Sendable {
         }
     }
 
-    /// A condition's operation and its evaluation are under its names; between the phases nothing is held.
+    /// The operation of a condition and its evaluation run while the condition's names are held. Between the phases no
+    /// name is held.
     @Test func G12_threePhases() {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
@@ -127,7 +128,7 @@ private final class Room: Sendable {
         #expect(stage.ran == ["holder"] + (0..<50).map { "\($0)" })
     }
 
-    /// Parents hold random names, and their children ask for others: everything ends, one way or the other.
+    /// Parents hold random names, and their children request others. Every operation finishes.
     @Test func G13_nothingIsStuckWhateverChildrenAskFor() async throws {
         let name = Names()
         try await exploring(schedules: 500) { scheduler in

@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct GroupGuarantees {
-    /// A cancel at any moment: the group ends after all of its children and theirs, and takes no more.
+    /// The group is cancelled at a random time. It finishes after its children and their children, and accepts no more
+    /// children.
     @Test func G19_cancellingAGroupCancelsItsChildrenAndWaitsForThem() async throws {
         try await exploring(schedules: 500) { scheduler in
             let queue = AsyncOperationQueue(
@@ -33,8 +34,8 @@ import Testing
             await queue.waitUntilIdle()
             try #require(inner.isCancelled || inner.state == .finished)
             if !started.isOpen { return }
-            // Children of a group that never started end in no queue: their handlers run elsewhere, and it does not
-            // wait for them.
+            // Children of a group that never started finish in no queue. Their handlers run elsewhere, and the group
+            // does not wait for them.
             let events = log.events.filter { innerStarted.isOpen || !["a", "b"].contains($0) }
             try #require(events.last == "outer")
             try #require(events.contains("c") && events.contains("inner"))

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Baton
 
-/// At the very moment in which somebody learns that the queue is idle: the one who awaits it goes on inside the call
-/// that resumes it, while the worker still stands in its step.
+/// Tests of what is alive when a task learns that the queue is idle. The task continues inside the call that resumes
+/// it, while the worker has not returned from its step.
 @Suite(.timeLimit(.minutes(10))) struct IdleGuarantees {
     private let tokens = Tokens()
 
-    /// How many tokens are alive when `waitUntilIdle` returns. `begin` adds, and returns what opens the way.
+    /// Returns the number of tokens that are alive when `waitUntilIdle` returns.
     private func aliveWhenIdle(
         on executor: any TaskExecutor, width: Int = 64, _ begin: (AsyncOperationQueue) -> Gate
     ) async -> Int {
@@ -57,7 +57,7 @@ import Testing
         #expect(alive == 0)
     }
 
-    /// The worker that hands its permit over to a parent goes on beside it.
+    /// The child's worker hands its permit to the parent, and continues to run beside it.
     @Test func G31_noParentIsAliveWhenTheQueueSaysThatItIsIdle() async {
         let alive = await aliveWhenIdle(on: ImmediateExecutor(), width: 1) { queue in
             let gate = Gate()
@@ -85,7 +85,8 @@ import Testing
         #expect(alive == 0)
     }
 
-    /// One that was cancelled while it was ready stays listed until its turn comes; suspended, that may be never.
+    /// A ready operation that was cancelled would otherwise stay in the ready list until a worker takes it, which never
+    /// happens while the queue is suspended.
     @Test func G31_aSuspendedQueueKeepsNoCancelledOperation() {
         let stage = TestQueue(isSuspended: true)
         weak var operation: AnyOperation?

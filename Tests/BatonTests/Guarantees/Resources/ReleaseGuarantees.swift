@@ -6,16 +6,17 @@ import Testing
 
 @testable import Baton
 
-/// Long chains, in a loop where a naive release would recurse: a stack of 8 MB holds about 50,000 of its frames.
+/// Tests with long chains that are released in a loop, where a naive release would recurse. A stack of 8 MB holds about
+/// 50,000 frames of such a recursion.
 @Suite(.timeLimit(.minutes(10))) struct ReleaseGuarantees {
-    /// G32 says 1,000,000; debug builds are slow, and a fifth of it would overflow the stack as well.
+    /// G32 promises 1,000,000. Debug builds are slow, and a fifth of that length would overflow the stack as well.
     #if DEBUG
         private static let length = 2 * veryMany
     #else
         private static let length = 1_000_000
     #endif
 
-    /// Each reads the one before; also in an order edge, a handler and a name, which live in the side object.
+    /// Makes a chain in which each operation reads the one before it.
     private func chain(from first: AsyncOperation<Int>) -> [AsyncOperation<Int>] {
         var chain = [first]
         chain.reserveCapacity(Self.length)
@@ -37,7 +38,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Body by body: what a closure captures is no dependency, and released all the same.
+    /// The chain leads from body to body. A captured operation is no dependency, and is released in a loop as well.
     @Test func G32_aChainOfCapturesThatWasNeverAdded() {
         let tokens = Tokens()
         do {

@@ -6,11 +6,12 @@ import Testing
 
 @testable import Baton
 
-/// Tokens are captured by bodies, inputs, outputs, errors and handlers: none may be alive when all is over.
+/// Tests in which bodies, inputs, outputs, errors and handlers capture tokens. No token may be alive at the end of a
+/// test.
 @Suite(.timeLimit(.minutes(10))) struct ResourceGuarantees {
     private let tokens = Tokens()
 
-    /// A body, an input, an output and a handler that each hold a token.
+    /// Makes a graph with a body, an input, an output and a handler that each hold a token.
     private func graph(failing: Bool = false) -> [AnyOperation] {
         let (inBody, inHandler, inInput) = (tokens.make(), tokens.make(), tokens.make())
         let source = AsyncOperation<Token> { [tokens] in
@@ -54,7 +55,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Whoever was cancelled lets go of what it held at once, not when its turn would have come.
+    /// A cancelled operation releases what it holds immediately, not when a worker would have taken it.
     @Test func G31_aCancelledOperationLetsGoAtOnce() {
         let stage = TestQueue(isSuspended: true)
         let missing = stage.noting("missing")
@@ -107,7 +108,7 @@ import Testing
             }
             await handled.waitForCount(3)
         }
-        // Their handlers run on tasks that nobody can await.
+        // The handlers run on tasks that nobody can await.
         while tokens.alive > 0 { await Task.yield() }
     }
 
@@ -141,7 +142,7 @@ import Testing
         #expect(cancelled == nil)
     }
 
-    /// No error keeps an operation, though it names it.
+    /// An error names operations, but retains none of them.
     @Test func G31_noErrorRetainsAnOperation() {
         let stage = TestQueue()
         var errors: [OperationError] = []
