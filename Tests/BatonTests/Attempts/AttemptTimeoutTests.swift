@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// The time limit of the attempt that a worker runs, as a value.
+/// Tests of the time limit of the attempt that a worker runs, as a value.
 @Suite struct AttemptTimeoutTests {
     private let operation = AsyncOperation<Void> {}
 

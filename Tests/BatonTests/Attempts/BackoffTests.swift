@@ -25,7 +25,7 @@ struct BackoffTests {
             ])
     }
 
-    @Test("Delays are exact, so that a clock that is moved by just so much wakes whoever waits")
+    @Test("Delays are exact, so that advancing the clock by a delay wakes the operation that waits for it")
     func exactDelays() {
         let exponential = delays(.exponential(from: .milliseconds(100)), 30)
         #expect(exponential == (0..<30).map { .milliseconds(100 << $0) }.map { min($0, .seconds(365 * 24 * 60 * 60)) })
@@ -70,7 +70,7 @@ struct BackoffTests {
         #expect(Backoff.immediately.honoring { _ in .seconds(-5) }.delay(after: 1, error: error) == .zero)
     }
 
-    @Test("A hint leaves the errors about which it says nothing to the hint before it")
+    @Test("An error about which a hint says nothing is left to the hint before it")
     func hintsAreCombined() {
         let backoff = Backoff.constant(.seconds(1))
             .honoring { $0.underlyingError is Oops ? .seconds(30) : .seconds(20) }

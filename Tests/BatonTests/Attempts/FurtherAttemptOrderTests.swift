@@ -3,10 +3,10 @@ import Testing
 
 @testable import Baton
 
-/// Where a further attempt stands in the line for an exclusion, and in a suspended queue.
+/// Tests of the position of a further attempt in the queue for an exclusion, and in a suspended queue.
 @Suite(.timeLimit(.minutes(10))) struct FurtherAttemptOrderTests {
-    /// Fails so many times, and notes each attempt. The first one waits at the gate, so that others can ask for its
-    /// names.
+    /// Makes an operation that notes each attempt and fails `count` times. Each attempt waits at the gate, so that
+    /// other operations can request the names of the first one.
     private func failing(_ count: Int, on stage: TestQueue, _ name: String, at gate: Gate? = nil) -> AsyncOperation<
         Void
     > {
@@ -34,7 +34,7 @@ import Testing
         #expect(stage.ran == ["a1", "b", "a2", "c", "d"])
     }
 
-    @Test("A further attempt after a backoff passes those that have waited meanwhile")
+    @Test("A further attempt after a backoff passes the operations that have waited meanwhile")
     func soDoesOneAfterABackoff() {
         let names = Names()
         let stage = TestQueue()
@@ -52,7 +52,7 @@ import Testing
         #expect(stage.ran.count == 123)
     }
 
-    @Test("Of several further attempts the one that asks first comes first")
+    @Test("Several further attempts get the name in the order in which they request it")
     func furtherAttemptsKeepTheirOrder() {
         let names = Names()
         let stage = TestQueue()
@@ -69,7 +69,7 @@ import Testing
         #expect(stage.ran == ["a1", "b1", "c1", "holder", "a2", "b2", "c2", "last"])
     }
 
-    @Test("A repetition goes to the end of the line")
+    @Test("A repetition goes to the end of the queue for a name")
     func repetitionsGoToTheEnd() {
         let names = Names()
         let stage = TestQueue()
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "The first attempt of a repetition goes to the end of the line, although the one before it was a further attempt"
+        "The first attempt of a repetition goes to the end of the queue, even after a further attempt"
     )
     func aRepetitionAfterARetryGoesToTheEnd() {
         let names = Names()
@@ -105,7 +105,7 @@ import Testing
         #expect(stage.ran == ["a", "b", "a", "c", "d", "a"])
     }
 
-    @Test("Operations that fail again and again leave the name to others in the end")
+    @Test("Operations that fail repeatedly do not keep a name from other operations forever")
     func endlessAttemptsDoNotKeepOthersFromTheirName() {
         let names = Names()
         let stage = TestQueue()
@@ -129,7 +129,7 @@ import Testing
         #expect(stage.ran.last == "last")
     }
 
-    @Test("Two names in opposite orders, with attempts that fail at random, block nobody for ever")
+    @Test("Two names in opposite orders, with attempts that fail at random, block no operation forever")
     func twoNamesDoNotBlockOneAnother() async throws {
         let names = Names()
         try await exploring(schedules: 200) { scheduler in
@@ -152,7 +152,7 @@ import Testing
     // MARK: Suspension
 
     @Test(
-        "If suspending the queue holds further attempts, they wait, and then come first",
+        "Further attempts that a suspended queue holds back wait, and then come first",
         arguments: [Duration.zero, .seconds(1)], SchedulingOrder.allCases)
     func suspensionHoldsFurtherAttempts(backoff: Duration, order: SchedulingOrder) {
         let stage = TestQueue(width: 1)
@@ -213,7 +213,7 @@ import Testing
         #expect(operation.ending == "queueReleased")
     }
 
-    @Test("A child that a body waits for tries again although its queue holds further attempts back")
+    @Test("A child that a body waits for is retried although its queue holds further attempts back")
     func childrenTryAgain() {
         let stage = TestQueue()
         stage.queue.suspendsFurtherAttempts = true

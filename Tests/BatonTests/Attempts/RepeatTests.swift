@@ -35,7 +35,7 @@ import Testing
         #expect(stage.ran == ["0.0 seconds", "2.0 seconds", "4.0 seconds"])
     }
 
-    /// Whether or not there would be another attempt if it failed.
+    /// The result is the same whether or not a failure would be followed by another attempt.
     @Test(arguments: [1, 3]) func aRunThatReturnsAfterItsTimeoutIsTheLast(attempts: Int) {
         let stage = TestQueue()
         let runs = Tally()
@@ -168,7 +168,7 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    /// Its timer may fire just before the run returns, and reach the operation when the next run is under way.
+    /// The timer of a run may fire just before the run returns, and reach the operation when the next run is executing.
     @Test func aLimitThatComesTooLateDoesNotCutTheNextRun() {
         let stage = TestQueue()
         let runs = Tally()

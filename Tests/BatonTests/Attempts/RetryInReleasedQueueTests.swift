@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-/// A queue that is released while suspended ends what has not begun, and nothing else.
+/// A queue that is released while it is suspended ends the operations that have not begun, and no others.
 @Suite(.timeLimit(.minutes(10))) struct RetryInReleasedQueueTests {
     private struct Oops: Error {}
 
@@ -19,7 +19,7 @@ import Testing
         let neverAdded = AsyncOperation {}
         func fill() async {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 1), clock: clock)
-            // With the body that captures it, in the midst of the queue's release.
+            // The release of the queue releases the body of `ended`, which captures this object.
             let release = Release {
                 mayFail.open()
                 while retried.state == .executing {}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Attempts that have a time limit, each or all together.
+/// Tests of time limits for each attempt and for all attempts together.
 extension RetryTests {
     @Test func G20_eachAttemptHasItsOwnTimeout() {
         let stage = TestQueue()
@@ -79,7 +79,7 @@ extension RetryTests {
         .retry(.constant(.seconds(1)), attempts: 100, deadline: .seconds(10))
         stage.run(operation)
         for _ in 0..<10 { stage.advance(by: .seconds(1)) }
-        // At 0, 4 and 8 s; the third is cut at 10 s.
+        // The attempts start at 0, 4 and 8 s. The third one is cancelled at 10 s.
         #expect(stage.ran == ["attempt 1", "attempt 2", "attempt 3"])
         #expect(operation.ending == "timed out after 10.0 seconds")
     }

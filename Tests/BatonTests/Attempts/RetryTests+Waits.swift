@@ -3,9 +3,9 @@ import Testing
 
 @testable import Baton
 
-/// Waits that an attempt leaves behind.
+/// Tests of waits that outlive the attempt that began them.
 extension RetryTests {
-    /// The wait of the first attempt ends while the second waits, too.
+    /// The wait of the first attempt ends while the second attempt waits as well. It must not end the second wait.
     @Test func aWaitThatAnAttemptLeavesBehindIsNoneOfTheNext() {
         let stage = TestQueue(width: 2)
         let (first, second) = (Gate(), Gate())
@@ -14,7 +14,7 @@ extension RetryTests {
             stage.log("attempt \(context.attempt)")
             if context.attempt == 1 {
                 stage.steps.task { try? await context.run(left) }
-                // Until that one waits.
+                // The attempt yields until the task waits for `left`.
                 await Task.yield()
                 await Task.yield()
                 throw Oops()
@@ -29,7 +29,7 @@ extension RetryTests {
         #expect(left.ending == "success")
         #expect(operation.state == .executing)
         #expect(operation.waits.map(\.source.name) == ["awaited"])
-        // One permit is that of the child; the other one is free.
+        // The child holds one permit. The other permit is free.
         let others = [stage.waiting("other", at: second), stage.noting("last")]
         stage.queue.add(others)
         stage.steps.runAll()
@@ -43,7 +43,8 @@ extension RetryTests {
         #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
     }
 
-    /// The first attempt leaves a task behind that waits with the permit lent.
+    /// The first attempt leaves behind a task that waits for a child. The attempt has released its permit for that
+    /// wait.
     @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
         let stage = TestQueue(width: 1)
         let gate = Gate()

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-    /// Fails so many times, then returns the number of the attempt.
+    /// Makes an operation that fails `count` times, and then returns the number of the attempt.
     func failing(_ count: Int, on stage: TestQueue, _ name: String = "flaky") -> AsyncOperation<Int> {
         AsyncOperation(name) { context in
             stage.log("\(name) \(context.attempt)")
@@ -33,7 +33,7 @@ import Testing
     @Test func aCancelAfterAFailureThatWouldBeFollowedByAnotherAttemptIsTheOutcome() {
         for (attempts, ending) in [(2, "cancelled on request"), (1, "failed: failure 1")] {
             let stage = TestQueue()
-            // Between the end of the body and the question whether it runs again.
+            // The cancel comes between the end of the body and the decision whether the body runs again.
             stage.queue.around { context, body in
                 defer { context.operation.cancel() }
                 try await body()
@@ -188,7 +188,7 @@ import Testing
         #expect(skipped.attempts.isEmpty)
     }
 
-    // MARK: Whether
+    // MARK: Predicates
 
     @Test func onlyWhatThePredicateLetsIsTriedAgain() {
         let stage = TestQueue()
@@ -305,7 +305,7 @@ import Testing
         #expect(operation.ending == "cancelled on request")
     }
 
-    // MARK: Suspension, release
+    // MARK: Suspension and release
 
     @Test func G24_furtherAttemptsGoOnWhileTheQueueIsSuspended() {
         let stage = TestQueue()

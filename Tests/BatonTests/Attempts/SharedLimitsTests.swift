@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Nothing is made for them unless something comes of it.
+    /// No optional state is created unless an attempt fails or is cut short.
     @Test func anOperationThatSucceedsNeedsNoDetails() {
         let stage = TestQueue()
         let operation = AsyncOperation {}.retry(.exponential(from: .seconds(1)), attempts: 3).timeout(.seconds(5))
@@ -82,7 +82,8 @@ import Testing
         #expect([good, flaky, bad].map { $0.attempts.count } == [1, 3, 3])
     }
 
-    /// In whatever order they come, each keeps what the others have said; the last of its kind counts.
+    /// In whatever order the modifiers are called, each keeps the settings of the others. The last call of each kind
+    /// counts.
     @Test(arguments: 0..<24) func theyBecomeDetailsWhenThereIsMore(order: Int) {
         let stage = TestQueue()
         let operation = AsyncOperation { context in
@@ -107,7 +108,7 @@ import Testing
         #expect(operation.ending == "failed: failure")
     }
 
-    /// Whether or not somebody has asked for something that details are made for.
+    /// The limit applies whether or not `explain()` has asked how long the operation has been executing.
     @Test(arguments: [false, true]) func aLimitCutsAnAttemptThatSharesIt(isExplained: Bool) async {
         let clock = TestClock()
         let queue = AsyncOperationQueue(clock: clock)
