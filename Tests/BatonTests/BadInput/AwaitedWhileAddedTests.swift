@@ -3,15 +3,16 @@ import Testing
 
 @testable import Baton
 
-/// A body begins to wait for an operation that has been claimed by an add, and is not linked to its dependencies yet:
-/// its search for a cycle cannot see them from both sides, so the add has to search again.
+/// In these tests a body begins to wait for an operation that an add has claimed, and has not yet linked to its
+/// dependencies. The body's search for a cycle cannot see these edges from both sides, so the add has to search again.
 @Suite(.timeLimit(.minutes(10))) struct AwaitedWhileAddedTests {
     private let stage = TestQueue()
     private let gate = Gate()
-    /// With more to look at on one side than on the other.
+    /// Additional dependencies that make the search in one direction longer than in the other.
     private let others = (0..<4).map { AsyncOperation("other \($0)") {} }
 
-    /// Adds the first; the body goes on when that has been claimed, because the misuse of the second is told then.
+    /// Adds both operations. The second one is added twice. The misuse is reported when `awaited` has been claimed, and
+    /// the report lets the body of `holder` continue.
     private func add(_ awaited: AnyOperation, whenClaimed holder: AnyOperation) {
         let (steps, gate) = (stage.steps, gate)
         stage.queue.onMisuse = { _ in

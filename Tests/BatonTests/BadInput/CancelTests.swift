@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// A cancel from anywhere, at any time.
+/// Tests of cancels from different places and at different times.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let stage = TestQueue(width: 1)
 
@@ -107,7 +107,7 @@ import Testing
         #expect(stage.ran == ["source"])
     }
 
-    /// `onCancel` handlers are the user's, run inside `cancel()`, and may cancel on.
+    /// An `onCancel` handler belongs to the user, runs inside `cancel()`, and may cancel other operations.
     @Test func fromAnOnCancelHandler() {
         let gate = Gate()
         let count = 100

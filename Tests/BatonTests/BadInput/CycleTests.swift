@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct CycleTests {
-    /// Each depends on the next, the last on the first.
+    /// Makes operations of which each depends on the next one, and the last one on the first.
     private func fire(of count: Int, on stage: TestQueue) -> [AsyncOperation<Void>] {
         let members = (0..<count).map { stage.noting("\($0)") }
         for (index, member) in members.enumerated() { member.addDependency(members[(index + 1) % count]) }
@@ -94,7 +94,8 @@ import Testing
         #expect(b.failure?.cycleNames == ["a", "b"])
     }
 
-    /// Linear: no search for an operation that nobody waits for, and none that walks all that went before.
+    /// The adds take linear time in total: an operation that nobody waits for causes no search, and no search visits
+    /// all operations that were added before.
     @Test func longQueuesAreNotSearchedAtEveryAdd() {
         let stage = TestQueue(isSuspended: true)
         var forwards = [stage.noting("first")]

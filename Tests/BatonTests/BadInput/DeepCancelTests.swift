@@ -3,15 +3,17 @@ import Testing
 
 @testable import Baton
 
-/// Parents and children that are nested deep, at width 1: what goes from one to the next must not recurse.
+/// Tests of deeply nested parents and children at width 1. An effect that spreads from one to the next must not
+/// recurse.
 @Suite(.timeLimit(.minutes(10))) struct DeepCancelTests {
-    /// Enough to overflow any stack. Each level has a task that waits, so a test takes 10 KB a level in a debug build.
+    /// This depth overflows any stack if code recurses. Each level has a task that waits, so a test takes 10 KB per
+    /// level in a debug build.
     private static let depth = min(20_000, veryMany)
 
-    /// As deep as is promised; sanitizers would need more memory than there is.
+    /// The depth that is promised. With sanitizers it is smaller, because they would need more memory than there is.
     private static var promisedDepth: Int { veryMany }
 
-    /// Runs a child inside a child; the innermost waits at the gate.
+    /// Makes an operation that runs a child inside a child. The innermost one waits at the gate.
     private func nest(_ depth: Int, _ gate: Gate, _ log: EventLog<Bool>) -> AsyncOperation<Int> {
         AsyncOperation { context in
             if depth == 0 {
@@ -66,7 +68,7 @@ import Testing
         #expect(log.events == [false])
     }
 
-    /// Each handler cancels the next operation, inside the cancel of the one before.
+    /// Each `onCancel` handler cancels the next operation inside the cancel of its own operation.
     @Test func fromOnCancelHandlersInARow() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
         let gate = Gate()

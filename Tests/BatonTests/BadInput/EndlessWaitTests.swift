@@ -3,9 +3,9 @@ import Testing
 
 @testable import Baton
 
-/// Cycles through bodies that wait.
+/// Tests of cycles through bodies that wait.
 @Suite(.timeLimit(.minutes(10))) struct EndlessWaitTests {
-    /// What the body's wait threw, whatever became of the body.
+    /// Returns a description of the error that the wait of a body threw, independently of the body's outcome.
     private func thrown(_ wait: @escaping @Sendable () async throws(OperationError) -> Void) async -> String {
         do throws(OperationError) {
             try await wait()
@@ -75,7 +75,7 @@ import Testing
         #expect(Set(answers) == ["nothing", "cycle 0 1"])
     }
 
-    /// Under every schedule at least one is refused, and both end.
+    /// Under every schedule at least one wait is refused, and all bodies finish.
     @Test func bodiesThatAwaitEachOtherInARing() async throws {
         try await exploring(schedules: 200) { scheduler in
             let count = scheduler.random(in: 2...4)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// An operation that waits for the body that is about to await it.
+    /// The body awaits an operation that already waits for the body.
     @Test func aBodyThatAwaitsWhatDependsOnIt() {
         let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }
@@ -109,7 +109,7 @@ import Testing
         #expect(later.failure?.cycleNames == ["body", "later"])
     }
 
-    /// The cycle is closed by an add, while the body waits already.
+    /// An add closes the cycle while the body already waits.
     @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
         let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Bodies that throw or pay no heed, inputs that never come, dependencies that nobody adds.
+/// Tests of bodies that throw or ignore a cancel, inputs that never come, and dependencies that nobody adds.
 @Suite(.timeLimit(.minutes(10))) struct FailingTests {
     @Test func aThrowingBodyIsTheFailure() async {
         let operation = AsyncOperation<Int>("operation") { throw Oops(text: "burnt") }
@@ -83,7 +83,7 @@ import Testing
         #expect(waiting.ending == "success", "It has an outcome, though it was never added.")
     }
 
-    /// Its handle is dropped with that of the one it waits for.
+    /// The handles of the cancelled operation and of its dependency are released together.
     @Test func oneThatIsCancelledAndWhoseDependencyIsLetGo() {
         let tokens = Tokens()
         let stage = TestQueue()

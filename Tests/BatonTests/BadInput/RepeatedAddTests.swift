@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Added twice, or changed after adding: reported once, and nothing changes.
+/// An operation that is added twice, or changed after it was added, is reported once, and does not change.
 @Suite(.timeLimit(.minutes(10))) struct RepeatedAddTests {
     @Test func toTheSameQueueAtEveryPointOfItsLife() {
         let stage = TestQueue(width: 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(operation.dependencies.isEmpty)
     }
 
-    /// Nobody has added it: the report goes to standard error.
+    /// No queue has the operation, so the misuse is reported to standard error.
     @Test func anInputCannotBeRemoved() {
         let stage = TestQueue()
         let data = AsyncOperation("data") { 20 }

@@ -22,7 +22,7 @@ import Testing
         #expect(stage.ran == ["operation"])
     }
 
-    /// It would take many minutes if it were quadratic, and a stack if it recursed.
+    /// The test would take many minutes if the time were quadratic, and would overflow the stack if the code recursed.
     @Test(.timeLimit(.minutes(10))) func veryManyParentsWithAChildEachAtWidthOne() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let meter = Meter()
@@ -44,14 +44,14 @@ import Testing
         #expect((try? parents.first?.result?.get()) == 0)
     }
 
-    /// What was awaited last ends first. It would take many minutes if it were quadratic.
+    /// The operation that is awaited last finishes first. The test would take many minutes if the time were quadratic.
     @Test(.timeLimit(.minutes(10))) func veryManyWaitsOfOneBodyAtOnce() {
         let stage = TestQueue()
         let others = TestQueue(isSuspended: true, on: stage.steps)
         let operations = (0..<veryMany).map { number in AsyncOperation { number } }
         others.queue.add(operations.reversed())
         let body = AsyncOperation { context in
-            // Not in a task group, whose own list is quadratic in this order.
+            // A task group has a list of its own that takes quadratic time in this order, so the body uses tasks.
             let waits = operations.map { operation in
                 stage.steps.task { try? await context.run(operation) }
             }
@@ -66,8 +66,8 @@ import Testing
         #expect((try? body.result?.get()) == veryMany * (veryMany - 1) / 2)
     }
 
-    /// They do not all start before the first child, wherever workers run: on the second executor one runs inside the
-    /// step in which a parent gives its permit back.
+    /// The parents must not all start before the first child, on whatever executor the workers run. On the second
+    /// executor a worker runs inside the step in which a parent releases its permit.
     @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])
     func parentsDoNotAllStartBeforeTheFirstChild(executor: any TaskExecutor) async {
         let log = EventLog<String>()
