@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Operations that call a service that may fail.
+/// Tests of operations that call a service which may fail.
 @Suite(.timeLimit(.minutes(10))) struct CircuitBreakerTests {
     private let stage = TestQueue()
     private let breaker = CircuitBreaker("partner", failures: 2, retryAfter: .seconds(30))
@@ -21,7 +21,7 @@ import Testing
         stage.log.clear()
     }
 
-    @Test("After so many failures operations fail at once, and are told when the next trial is allowed")
+    @Test("After enough failures operations fail at once, and their errors say when the next trial is allowed")
     func opens() {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
         let operations = (1...4).map { call("\($0)", failing: true) }
@@ -51,7 +51,7 @@ import Testing
         #expect(second.ending.hasPrefix("condition circuit breaker partner"))
     }
 
-    @Test("After the time one operation is let run, and its success closes the breaker")
+    @Test("After the open time one operation is admitted, and its success closes the breaker")
     func closes() {
         open()
         stage.advance(by: .seconds(30))
@@ -71,7 +71,7 @@ import Testing
         #expect(stage.ran == ["trial", "next"])
     }
 
-    @Test("An operation that has the breaker in two of its conditions is let run once, and counts once")
+    @Test("An operation that has the breaker in two of its conditions is admitted once, and counts once")
     func askedTwiceByOneOperation() {
         let once = call("once", failing: true).addCondition(breaker).addCondition(breaker.and(breaker))
         stage.run(once)
@@ -117,17 +117,17 @@ import Testing
         open()
         stage.advance(by: .seconds(30))
         let gate = Gate()
-        // In its body.
+        // The trial is cancelled while its body executes.
         let cancelled = AsyncOperation("cancelled") { try await gate.waitUnlessCancelled() }.addCondition(breaker)
         stage.run(cancelled)
         #expect(breaker.state == .halfOpen)
         cancelled.cancel()
         stage.steps.runAll()
         #expect(cancelled.ending == "cancelled on request")
-        // By another condition.
+        // Another condition skips the trial.
         let skipped = call("skipped").addCondition("never") { _ in .skip("never") }
         stage.run(skipped)
-        // Between its conditions and its body.
+        // The trial is cancelled between its conditions and its body.
         let waiting = call("waiting").addCondition(.rate("api", 1, per: .seconds(9)))
         stage.run(call("first").addCondition(.rate("api", 1, per: .seconds(9))))
         #expect(breaker.state == .closed)
@@ -157,7 +157,7 @@ import Testing
         #expect(try await breaker.evaluate(for: AsyncOperation {}) == .satisfied)
     }
 
-    @Test("Cancels, skips and what never ran count as nothing")
+    @Test("Operations that are cancelled, skipped or never run do not count")
     func whatDoesNotCount() {
         let missing = AsyncOperation<Int>("missing") { throw Oops() }
         for number in 1...3 {
@@ -217,7 +217,7 @@ import Testing
         #expect(both.ending.contains("is open"))
     }
 
-    @Test("The clock of the queue that has opened the breaker decides, and one that goes back begins again")
+    @Test("The clock of the queue that opened the breaker decides, and if it goes back, the open time starts again")
     func clocks() {
         let clock = JumpingClock()
         let queue = AsyncOperationQueue(executor: stage.steps, clock: clock)
@@ -251,7 +251,7 @@ import Testing
         #expect(clock.count == count)
     }
 
-    @Test("Bad input is reported, and counts as the smallest that makes sense")
+    @Test("Invalid arguments are reported, and replaced by the smallest valid ones")
     func badInput() {
         let misuses = EventLog<Misuse>()
         let place = CallSite(file: "Calls.swift", line: 3)
@@ -275,7 +275,7 @@ import Testing
 
     // MARK: States
 
-    @Test("An iterator delivers the state of now and then the newest, and ends when its task is cancelled")
+    @Test("An iterator delivers the current state and then the newest ones, and ends when its task is cancelled")
     func states() {
         let states = EventLog<CircuitBreaker.State>()
         let watcher = stage.steps.task { [breaker] in
@@ -311,7 +311,7 @@ import Testing
         #expect(watcher.isCancelled)
     }
 
-    @Test("A breaker and its operations are gone when nobody has them any more")
+    @Test("A breaker and its operations are released when nothing references them")
     func remains() {
         let tokens = Tokens()
         weak var gone: CircuitBreaker?
@@ -333,7 +333,7 @@ import Testing
 
     // MARK: Every order
 
-    @Test("In every order of events everything ends, and no trial keeps its permission")
+    @Test("In every order of events all operations finish, and no trial keeps its permission")
     func everyOrder() async throws {
         try await exploring(schedules: 500) { scheduler in
             let clock = scheduler.clock

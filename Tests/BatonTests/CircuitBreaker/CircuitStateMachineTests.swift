@@ -3,11 +3,11 @@ import Testing
 
 @testable import Baton
 
-/// The circuit breaker as a value.
+/// Tests of the circuit breaker as a value.
 @Suite struct CircuitStateMachineTests {
     private var machine = CircuitStateMachine(failures: 2, openTime: .seconds(30))
 
-    /// The permit, or the time left, or that a trial is under way.
+    /// Asks for admission. Returns the permit, or nil if the circuit breaker refuses.
     private func ask(_ machine: inout CircuitStateMachine, at seconds: Int) -> CircuitStateMachine.Permit? {
         switch machine.ask(at: .seconds(seconds)) {
         case .admit(let permit): permit
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("It opens after so many failures in a row")
+    @Test("It opens after the configured number of failures in a row")
     func opens() throws {
         var machine = machine
         for verdict in [CircuitStateMachine.Verdict.failure, .success, .failure, .nothing] {
@@ -43,7 +43,7 @@ import Testing
         #expect(refusal(&machine, at: 30) == "1.0 seconds")
     }
 
-    @Test("After the time one trial is let run, and its success closes it")
+    @Test("After the open time one trial is admitted, and its success closes the breaker")
     func closes() throws {
         var machine = machine
         open(&machine, at: 0)
@@ -53,12 +53,12 @@ import Testing
         #expect(refusal(&machine, at: 1000) == "trial")
         machine.end(trial, as: .success, at: .seconds(31))
         #expect(machine.state == .closed)
-        // The failures of before count no more.
+        // The failures from before the breaker opened no longer count.
         machine.end(try #require(ask(&machine, at: 31)), as: .failure, at: .seconds(31))
         #expect(machine.state == .closed)
     }
 
-    @Test("A trial that fails opens it again, for the whole time")
+    @Test("A trial that fails opens the breaker again for the whole open time")
     func opensAgain() throws {
         var machine = machine
         open(&machine, at: 0)
@@ -83,7 +83,7 @@ import Testing
         #expect(machine.state == .closed)
     }
 
-    @Test("What was let run before the last change says nothing")
+    @Test("Operations that were admitted before the last change of state do not count")
     func stale() throws {
         var machine = machine
         let slow = try #require(ask(&machine, at: 0))
@@ -99,7 +99,7 @@ import Testing
         #expect(machine.state == .closed)
     }
 
-    @Test("A clock that goes back lets the time begin again, and no more than that")
+    @Test("A clock that goes back restarts the open time, and has no other effect")
     func clocksGoBack() {
         var machine = machine
         open(&machine, at: 1_000_000)
@@ -108,7 +108,7 @@ import Testing
         #expect(refusal(&machine, at: 40) == "admitted")
     }
 
-    @Test("Whatever happens there is one trial at a time, and none is lost", arguments: 1...50 as ClosedRange<UInt64>)
+    @Test("At most one trial runs at a time, and no permission is lost", arguments: 1...50 as ClosedRange<UInt64>)
     func oneTrial(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var machine = machine
@@ -119,7 +119,7 @@ import Testing
             if Bool.random(using: &random) || permits.isEmpty {
                 let trials = permits.count { $0.isTrial }
                 guard let permit = ask(&machine, at: now) else {
-                    // Somebody has to end it, or the time to pass.
+                    // The breaker refuses only while it is open or while a trial runs.
                     #expect(machine.state == .open || trials == 1)
                     continue
                 }
