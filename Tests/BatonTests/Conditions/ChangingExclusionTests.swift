@@ -3,14 +3,14 @@ import Testing
 
 @testable import Baton
 
-/// Conditions that do not give the same names each time they are asked.
+/// Tests of conditions whose exclusions change from one query to the next.
 @Suite(.timeLimit(.minutes(10))) struct ChangingExclusionTests {
     private final class Changing: OperationCondition {
         let answers: Locked<[[Exclusion]]>
         let log: EventLog<String>
         let bring: AsyncOperation<Void>?
 
-        /// The last answer is given from then on.
+        /// Makes a condition that returns one answer for each query, and repeats the last one.
         init(_ answers: [Exclusion]..., log: EventLog<String>, bring: AsyncOperation<Void>? = nil) {
             self.answers = Locked(answers)
             self.log = log
@@ -32,9 +32,9 @@ import Testing
     private let stage = TestQueue()
     private let gate = Gate()
 
-    /// Somebody holds the name until the gate opens.
+    /// Starts an operation that holds the name until the gate opens.
     init() {
-        // Of each instance, and so of each test.
+        // Each test has an instance of its own, and so a name of its own.
         name = "x in ChangingExclusionTests \(ObjectIdentifier(stage.queue))"
         x = .mutuallyExclusive(name)
         stage.run(AsyncOperation { [gate] in await gate.wait() }.addCondition(x))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Brings an operation along.
+/// A condition that brings an operation along.
 private struct Brings: OperationCondition {
     var name = "brings"
     var exclusions: [Exclusion] = []
@@ -14,7 +14,7 @@ private struct Brings: OperationCondition {
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
-/// The operations that conditions bring along.
+/// Tests of the operations that conditions bring along.
 @Suite(.timeLimit(.minutes(10))) struct ConditionOperationTests {
     @Test func itRunsBeforeTheEvaluationAndTheBody() {
         struct Asks: OperationCondition {

@@ -179,7 +179,7 @@ import Testing
         #expect(stuck.explain().roots.map(\.cause) == [.evaluating(conditions: ["never"])])
         #expect("\(stuck.explain())" == "‘stuck’ waits for the answer of the condition ‘never’.")
         stuck.cancel()
-        // Its outcome comes when the evaluation has returned.
+        // The operation finishes when the evaluation has returned.
         #expect(stuck.state == .evaluating)
         never.open()
         await #expect(throws: OperationError.self) { try await stuck.value }
@@ -194,7 +194,7 @@ import Testing
             return .satisfied
         }
         stage.run(operation)
-        // Its permit is free.
+        // The cancelled operation has released its permit.
         stage.run(stage.noting("other"))
         #expect(operation.ending == "cancelled because of a whim")
         #expect(stage.ran == ["other"])
@@ -296,7 +296,7 @@ import Testing
         #expect(Set(stage.ran) == ["condition", "started", "body", "finished"])
     }
 
-    /// Another operation has its permit when the conditions have answered.
+    /// Another operation holds the permit when the conditions have answered.
     @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
         let stage = TestQueue(width: 1)
         let (gate, busy) = (Gate(), Gate())

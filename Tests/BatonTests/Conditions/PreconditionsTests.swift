@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// From ready to the body, as a value.
+/// Tests of the steps from a ready operation to its body, as a value.
 @Suite struct PreconditionsTests {
     private final class Asks: OperationCondition {
         func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
@@ -44,7 +44,7 @@ import Testing
         #expect(preconditions.requests != first)
     }
 
-    @Test("Rates come after the conditions and the names, and once more for each run")
+    @Test("Rates are requested after the conditions and the exclusions, and again for each run")
     func ratesComeLast() {
         var preconditions = Preconditions()
         preconditions.add(.object(Asks()), [.mutuallyExclusive("x")])
@@ -66,7 +66,7 @@ import Testing
         #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
     }
 
-    @Test("Of two rates of one name the slower counts, and one that makes no sense comes before both")
+    @Test("The slowest of several rates with the same name applies, and an invalid rate comes before them")
     func theSlowerRateCounts() {
         var preconditions = Preconditions()
         preconditions.add([.rate("y", 2, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])

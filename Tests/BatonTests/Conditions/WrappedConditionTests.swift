@@ -123,7 +123,7 @@ private struct Answer: OperationCondition {
         #expect(stage.ran == ["holder", "other"])
     }
 
-    /// As a condition of the user's does that wraps another one.
+    /// A condition of the user that wraps another condition evaluates it in this way.
     @Test func theyAnswerTheSameWithoutADependency() async throws {
         let operation = AsyncOperation {}
         await #expect(throws: ConditionError.self) { try await Answer.yes.negated.evaluate(for: operation) }
