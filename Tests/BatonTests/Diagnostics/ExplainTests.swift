@@ -63,7 +63,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test("A suspended queue says that it does not hold further attempts back, unless it does")
+    @Test("The explanation of a suspended queue says whether further attempts are held back")
     func furtherAttemptsOfASuspendedQueue() {
         let hint =
             " Its queue is suspended, which does not hold further attempts back: "
@@ -91,7 +91,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test("Endless times are told in a way that one can read")
+    @Test("Explanations describe infinite times in readable words")
     func endlessTimes() {
         let stage = TestQueue()
         let operation = stage.noting("later").delay(.seconds(Int64.max))
@@ -178,7 +178,7 @@ import Testing
         #expect(failed.explain().description == "‘failed’ has finished without an output: oops.")
     }
 
-    // MARK: How long it runs
+    // MARK: Execution times
 
     private func time(_ operation: AnyOperation) -> Duration? {
         guard case .executing(_, let time, _)? = operation.explain().roots.first?.cause else { return nil }
@@ -271,7 +271,7 @@ import Testing
         #expect(body.ending == "success")
     }
 
-    /// Only the first few are listed; each root once, however many ways lead to it.
+    /// The description lists only the first few roots, and each root once, however many paths lead to it.
     @Test func manyRootsAreCutShort() {
         let stage = TestQueue()
         let missing = (0..<8).map { stage.noting("\($0)") }
@@ -289,7 +289,7 @@ import Testing
         operation.cancel()
     }
 
-    /// As many as there are, without recursion.
+    /// A chain of any length is explained without recursion.
     @Test func aLongChain() {
         let stage = TestQueue()
         let missing = stage.noting("missing")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-@Suite("Text of the user's stays on one line")
+@Suite("Text from the user stays on one line")
 struct SingleLineTests {
     @Test(
         "Line breaks and control characters become spaces",
@@ -21,10 +21,10 @@ struct SingleLineTests {
         #expect("a\(turn)b".singleLine == "ab")
     }
 
-    @Test("Everything else stays", arguments: ["", "plain", "‘é’ 日本 שלום", "👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "e\u{301}\u{A0}\u{200B}"])
+    @Test("All other characters stay", arguments: ["", "plain", "‘é’ 日本 שלום", "👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "e\u{301}\u{A0}\u{200B}"])
     func others(text: String) { #expect(text.singleLine == text) }
 
-    @Test("The ranges are those of Unicode")
+    @Test("The character ranges are those of Unicode")
     func ranges() {
         for value in UInt32(0)...0x10FFFF {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -111,7 +111,8 @@ import Testing
         stage.queue.cancelAll()
     }
 
-    /// The clock is asked in the midst of a snapshot, and there lets an operation finish that was seen waited for.
+    /// The clock is read during a snapshot, and then lets an operation finish that another operation was seen to wait
+    /// for.
     @Test func whatFinishesMeanwhileIsNeitherListedNorWaitedFor() {
         let steps = StepExecutor()
         let clock = TellingClock()
@@ -150,7 +151,8 @@ import Testing
         #expect(snapshot.operations.count == 1)
     }
 
-    /// A chain, a fan and a full queue: each queue, and who runs there, is looked at once.
+    /// The graph contains chains, fans and a full queue. The snapshot examines each queue, and the operations that run
+    /// there, only once.
     @Test func ofManyOperations() throws {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -173,7 +175,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// On threads: whatever is listed has not finished, and whatever is waited for is listed.
+    /// On several threads, no listed operation has finished, and each operation that is waited for is listed.
     @Test func whileOperationsComeAndGo() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
         for _ in 0..<20 {
@@ -205,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("A snapshot of a queue whose clock has gone back is read")
+    @Test("A snapshot of a queue whose clock has gone back can be decoded")
     func negativeTime() throws {
         let written = #"{"isSuspended":true,"number":1,"operations":[],"running":0,"seconds":-1.5,"width":64}"#
         let snapshot = try JSONDecoder().decode(QueueSnapshot.self, from: Data(written.utf8))
@@ -213,12 +215,12 @@ import Testing
     }
 }
 
-/// A test clock that does something when it is asked for the time.
+/// A test clock that runs a closure when its time is read.
 private final class TellingClock: Clock {
     private let base = TestClock()
     private let call = Locked<(left: Int, body: @Sendable () -> Void)?>(nil)
 
-    /// From now on, at the time of asking that this number says.
+    /// Calls `body` when the time is read for the `number`th time from now on.
     func onTime(_ number: Int, _ body: @escaping @Sendable () -> Void) { call.withLock { $0 = (number, body) } }
 
     var now: TestClock.Instant {

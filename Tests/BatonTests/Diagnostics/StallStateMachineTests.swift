@@ -16,7 +16,7 @@ import Testing
         call.map { call in call.handlers.map { "\($0) \(call.quiet)" } } ?? []
     }
 
-    /// The number of the timer that is to be set; nil if none is.
+    /// Returns the number of the timer to set, or nil if no timer is to be set.
     private mutating func adjust(isEmpty: Bool = false) -> UInt64? {
         if case .setTimer(let number) = machine.adjust(isEmpty: isEmpty) { number } else { nil }
     }
@@ -50,7 +50,7 @@ import Testing
         #expect(calls(machine.timerFired(4, at: .seconds(64), counters: counters(2, taken: 1))) == ["a 4.0 seconds"])
     }
 
-    /// One thing has come for another that has gone.
+    /// One operation has come, and another one has gone.
     @Test mutating func asManyAsBeforeAreNotTheSame() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
@@ -70,7 +70,7 @@ import Testing
         #expect(calls(machine.timerFired(2, at: .seconds(200), counters: counters(1))) == [], "It has fired.")
     }
 
-    /// It waits for its whole limit.
+    /// The handler that was added last waits for its whole limit.
     @Test mutating func whoComesWhileNothingHappensIsToldLater() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
@@ -104,7 +104,7 @@ import Testing
     @Test mutating func anAlarmThatIsNotWantedAnyMoreIsTakenOut() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
-        // The queue was empty before the timer was set.
+        // The queue became empty before the timer was set.
         #expect(adjust(isEmpty: true) == nil)
         #expect(machine.begin(1, at: .zero, counters: counters(1, 1)) == nil)
         #expect(adjust() == 2)

@@ -13,7 +13,7 @@ import Testing
         stage.queue.onStall(after: limit) { [reports] in reports($0) }
     }
 
-    /// A second at a time, so that the queue is looked at when it is to be.
+    /// Advances the clock one second at a time, so that the stall timer fires at the right times.
     private func advance(by seconds: Int) {
         for _ in 0..<seconds { stage.advance(by: .seconds(1)) }
     }
@@ -23,7 +23,7 @@ import Testing
     @Test func aBodyThatRunsForLongerIsAStall() {
         watch()
         stage.run(stage.waiting("slow", at: gate))
-        // Its start is seen after 2 seconds.
+        // The start is seen when the first quarter of the limit, 2 seconds, has passed.
         advance(by: 9)
         #expect(reports.events.isEmpty)
         advance(by: 1)
@@ -64,7 +64,7 @@ import Testing
             gate.open()
             stage.steps.runAll()
         }
-        // Only a start: its dependency is on another queue.
+        // The operation `late` makes the only progress by starting, because its dependency finishes in another queue.
         let elsewhere = TestQueue(on: stage.steps)
         let source = elsewhere.noting("source")
         let late = stage.noting("late", after: source).repeat(every: .seconds(7))
@@ -80,7 +80,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    /// What is told is at the roots, also elsewhere; what others wait for comes first, and each once.
+    /// The report names each root once, also a root in another queue. Roots that other operations wait for come first.
     @Test func itNamesTheRoots() {
         watch()
         let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
@@ -117,7 +117,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test("A handler that does not return is reported once everything else has finished, and once more with others")
+    @Test("A handler that does not return is reported once all operations have finished, and again with later ones")
     func aHandlerThatDoesNotReturn() {
         watch()
         let saved = stage.noting("saved")
@@ -269,7 +269,7 @@ import Testing
         #expect(slow.ending == "cancelled with everything in its queue")
     }
 
-    /// Whatever the handler does: it holds neither the queue nor what is in it.
+    /// Whatever the handler does, it retains neither the queue nor the operations in it.
     @Test func aQueueThatGoesTakesItAlong() {
         let (tokens, steps, clock, never) = (Tokens(), StepExecutor(), TestClock(), Gate())
         weak var core: QueueCore?
@@ -299,7 +299,8 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Many come and go while others begin to watch: in the end there is a timer if and only if something is there.
+    /// Operations come and go while other tasks begin to watch. At the end there is a timer if and only if the queue
+    /// contains an operation.
     @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async throws {
         for _ in 0..<50 {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2), clock: TestClock())
@@ -311,7 +312,7 @@ import Testing
                 group.addTask { for _ in 0..<100 { _ = try? await queue.run(AsyncOperation {}) } }
             }
             await queue.waitUntilIdle()
-            // A worker may still be about to take out a timer that it has set.
+            // A worker may still be about to remove a timer that it has set.
             func timers(become count: Int) async {
                 while queue.core.timerService.count != count { await Task.yield() }
             }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Baton
 
-/// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at
-/// the root.
+/// Tests of graphs that are stuck on purpose, each for a different reason. The operation that is asked is three or more
+/// operations away from the root.
 @Suite(.timeLimit(.minutes(10))) struct StuckGraphTests {
     private let stage = TestQueue()
     private let gate = Gate()
 
-    /// The last of a chain: asked → middle → near → this.
+    /// Adds a chain in which `asked` waits for `middle`, `middle` for `near`, and `near` for `source`. Returns `asked`.
     private func asked(behind source: AnyOperation) -> AnyOperation {
         let near = stage.noting("near", after: source)
         let middle = stage.noting("middle", after: near)
@@ -73,7 +73,7 @@ import Testing
         end()
     }
 
-    /// The holder, in its turn, waits for what nobody has added.
+    /// The holder in turn waits for an operation that nobody has added.
     @Test func itsExclusionIsHeldInAnotherQueue() {
         let elsewhere = TestQueue(on: stage.steps)
         let name = "\(#function) \(ObjectIdentifier(stage.queue))"
@@ -240,7 +240,7 @@ import Testing
         end()
     }
 
-    /// What it waited for has finished, but others have taken its permit.
+    /// The operation that `root` waited for has finished, but another operation has taken the permit of `root`.
     @Test func itNeedsAPermitToGoOn() {
         let narrow = TestQueue(width: 1, on: stage.steps)
         let source = stage.noting("source")
@@ -257,7 +257,7 @@ import Testing
 }
 
 extension AnyOperation {
-    /// What is at the roots, each with its cause, as they are written.
+    /// The roots of the explanation, each with its cause, as text.
     var explainedRoots: [String] { explain().roots.map { "\($0.operation.name): \($0.cause.inShort)" } }
 }
 
