@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-/// The tests do by hand what another thread does between the first end and the last one of a break.
+/// Each test performs the steps of another thread between the first end and the last end of a break.
 @Suite("No member of a broken cycle is completed before all have ended")
 struct CycleBreakTests {
     private let error = OperationError.dependencyCycle([])
@@ -27,7 +27,7 @@ struct CycleBreakTests {
             cycles: graph.cycleOfEachNode(root: 0) { _ in true })
     }
 
-    @Test("A thread that is linking a member which ends meanwhile ends the others first")
+    @Test("A thread that links a member which ends in the meantime ends the other members first")
     func G8_aMemberThatIsBeingLinkedWaitsForTheOthers() {
         let (linked, other) = (AsyncOperation("linked") {}, AsyncOperation("other") {})
         linked.addDependency(other)
@@ -35,7 +35,7 @@ struct CycleBreakTests {
         let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
         let stage = TestQueue(probe: { event in
             guard case .added = event.kind, event.operation == linked.reference else { return }
-            // The thread that has found the cycle has come as far as this.
+            // The thread that has found the cycle has reached this step.
             cycleBreak.begin()
             let end = linked.endWhileAdded(with: error)
             #expect(end == nil, "left to the thread that links it")
@@ -48,7 +48,7 @@ struct CycleBreakTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test("A thread that links a member to one that has ended meanwhile ends it, too")
+    @Test("A thread that links a member to a member that has ended in the meantime ends it as well")
     func memberThatIsLinkedToOneThatHasEnded() {
         let former = AsyncOperation("former") {}.unique(by: #function)
         let (linked, other) = (AsyncOperation("linked") {}, AsyncOperation("other") {})
@@ -58,7 +58,7 @@ struct CycleBreakTests {
         let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
         let end = Locked<AnyOperation.EarlyEnd?>(nil)
         let stage = TestQueue(probe: { event in
-            // The other thread cancels it before it links the new one.
+            // The other thread cancels `former` before it links `linked`.
             guard case .finished = event.kind, event.operation == former.reference else { return }
             cycleBreak.begin()
             let ofOther = other.endWhileAdded(with: error)
@@ -96,7 +96,7 @@ struct CycleBreakTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test("A thread that saw a part of the cycles ends what another one has yet to end")
+    @Test("A thread that saw a part of the cycles ends the members that another thread has yet to end")
     func searchThatSawAPart() {
         let stage = TestQueue()
         let late = stage.noting("late")
@@ -132,7 +132,7 @@ struct CycleBreakTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test("A break leaves the members of others alone")
+    @Test("A break leaves the members of other breaks alone")
     func breakOfOthers() {
         let stage = TestQueue()
         let (absent, others) = (stage.noting("absent"), [stage.noting("one"), stage.noting("two")])

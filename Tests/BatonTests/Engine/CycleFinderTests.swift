@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// The search itself, through operations on a suspended queue.
+/// Tests of the search itself, with operations of a suspended queue.
 @Suite struct CycleFinderTests {
     private let stage = TestQueue(isSuspended: true)
 
@@ -30,7 +30,7 @@ import Testing
         #expect(c.failure?.cycleNames == ["a", "c", "b"])
     }
 
-    /// Two cycles that share one operation: all three wait for themselves.
+    /// Two cycles share one operation, so all three operations wait for themselves.
     @Test func bothCyclesOfAFigureEightAreBroken() {
         let shared = stage.noting("m")
         let left = stage.noting("l", after: shared)
@@ -55,7 +55,7 @@ import Testing
         #expect(a.failure?.cycleNames == ["a", "d", "b"])
     }
 
-    /// Dependencies of one that nobody has added may still be taken back.
+    /// Dependencies of an operation that was not added can still be removed.
     @Test func whatWasNotAddedClosesNoCycle() {
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
@@ -82,7 +82,7 @@ import Testing
         }
         stage.queue.add(top + [middle, bottom])
         let suspect = CycleFinder.Suspect(operation: middle)
-        // The sources have not been added, so there is one side that ends soon.
+        // The sources have not been added, so the search in their direction ends within the budget.
         #expect(CycleFinder.search([suspect], CycleFinder.Budget(links: 0, isBehind: false)) == .free)
         var upstream: [AnyOperation] = []
         var next: AnyOperation? = bottom.dependencies.first

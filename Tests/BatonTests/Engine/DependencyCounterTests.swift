@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// `#expect` wants to copy what it looks at.
+/// Wraps a counter in a class, because `#expect` copies the values that it captures.
 private final class CountdownRig {
     private let dependencyCounter = DependencyCounter()
 
@@ -34,7 +34,7 @@ private final class CountdownRig {
         #expect(dependencyCounter.isZero)
     }
 
-    /// Of three sources, so many come while it is linking.
+    /// Of three sources, `early` ones finish while the operation is being linked.
     @Test(arguments: 0...3) func sourcesThatCameEarlyCountToo(early: Int) {
         let dependencyCounter = CountdownRig()
         for _ in 0..<early {
@@ -80,7 +80,7 @@ private final class CountdownRig {
         #expect(dependencyCounter.countDown() == .ended)
     }
 
-    @Test("Whoever holds the count is the one who brings it to zero")
+    @Test("A counter that a thread holds reaches zero only when that thread counts down")
     func heldCount() {
         let dependencyCounter = CountdownRig()
         _ = dependencyCounter.linked(to: 2)

@@ -8,14 +8,14 @@ import Testing
     @Test(arguments: 0...4) func edgesKeepTheOrderInWhichTheyCame(count: Int) {
         var edges = DependencyList()
         for operation in operations[..<count] { edges.append(operation) }
-        // `#expect` takes no part of what cannot be copied.
+        // `#expect` cannot capture parts of noncopyable values.
         let (all, isEmpty, made) = (edges.all, edges.isEmpty, DependencyList(Array(operations[..<count])).all)
         #expect(all.elementsEqual(operations[..<count], by: ===))
         #expect(isEmpty == (count == 0))
         #expect(made.elementsEqual(operations[..<count], by: ===))
     }
 
-    /// As often as it was added. A removed one leaves a hole.
+    /// A source is removed as often as it was added. Each removed source leaves a hole.
     @Test(arguments: [[], [0], [0, 1], [0, 0], [0, 1, 0, 2, 0], [1, 0, 0, 2, 3], [3, 2, 1, 0]]) func edgesAreRemoved(
         numbers: [Int]
     ) {
@@ -54,7 +54,7 @@ import Testing
         #expect(count == 23)
     }
 
-    /// Each dependent stands in the list with itself, or with one of its places.
+    /// A dependent is in the list either itself or with one of its places.
     @Test(arguments: 0...4, [[], [0], [1, 3], [0, 1, 2, 3]]) func dependentsAreAllVisitedInOrder(
         count: Int, withBlocks: [Int]
     ) {
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("Those that are known are told from those that have come in between")
+    @Test("A list can tell whether all of its dependents are in a given set")
     func knownDependents() {
         var dependents = DependentList()
         for operation in operations[..<3] { dependents.append(DependentList.Place(.passUnretained(operation))) }
@@ -137,7 +137,7 @@ import Testing
         #expect(DependentList().areAll(in: []))
     }
 
-    @Test("What was linked is visited with its places, and a block lets go of its sources when it is dropped")
+    @Test("Linked dependents are visited with their places, and a block releases its sources when it is dropped")
     func linkedEdges() {
         weak var source: AnyOperation?
         var dependents = DependentList()

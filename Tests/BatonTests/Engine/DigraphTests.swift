@@ -28,14 +28,14 @@ import Testing
         #expect(graph([[1], [1]]).cyclicComponents() == [[1]])
     }
 
-    @Test("Each component is found, and what leads from one to another belongs to none")
+    @Test("Each component is found, and a node that leads from one to another belongs to neither")
     func components() {
-        // 0 and 1, 3 to 5, and 2 in between.
+        // One component is 0 and 1, another one is 3 to 5. Node 2 is between them.
         let found = graph([[1], [0, 2], [3], [4], [5], [3]]).cyclicComponents()
         #expect(Set(found.map { Set($0) }) == [[0, 1], [3, 4, 5]])
     }
 
-    @Test("Nodes that are not included are not passed")
+    @Test("A search does not pass through excluded nodes")
     func included() {
         let ring = graph([[1], [2], [0, 1]])
         #expect(ring.cyclicComponents { $0 != 0 }.map { Set($0) } == [[1, 2]])
@@ -54,7 +54,7 @@ import Testing
         #expect(chain.cyclicComponents().map(\.count) == [count])
     }
 
-    @Test("Part of a graph has the edges between its nodes")
+    @Test("A part of a graph has the edges between its nodes")
     func part() {
         var numbers = [Int32](repeating: 0, count: 4)
         let part = graph([[1, 2], [3], [0, 2], [1, 0]]).inducedSubgraph(of: [1, 3], scratch: &numbers)
@@ -72,7 +72,7 @@ import Testing
         #expect(cycles.next == [3, 2, 0, 0])
     }
 
-    @Test("Each node of a component is told a cycle that it is on")
+    @Test("A search returns for each node of a component a cycle that contains it")
     func cycleOfEachNode() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
@@ -95,9 +95,9 @@ import Testing
         }
     }
 
-    @Test("Long cycles that are told once each take no more room than the graph several times over")
+    @Test("Long cycles that are stored once each take at most several times the space of the graph")
     func room() {
-        // A long way that all cycles share, and many ways back.
+        // All cycles share one long path, and there are many ways back.
         let (length, width) = (2_000, 2_000)
         var edges = (0..<length).map { [$0 + 1] }
         edges[length - 1] = Array(length..<length + width)

@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct LifecycleTests {
-    /// A life that has come as far as `phase`.
+    /// Returns a lifecycle that has reached `phase`.
     private func life(in phase: Lifecycle.Phase, on worker: Worker? = nil) -> Lifecycle {
         var life = Lifecycle()
         if phase == .created { return life }

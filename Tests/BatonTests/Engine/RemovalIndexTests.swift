@@ -2,9 +2,9 @@ import Testing
 
 @testable import Baton
 
-@Suite("Places of a list from which elements are removed")
+@Suite("An index finds the places of elements in a list from which elements are removed")
 struct RemovalIndexTests {
-    @Test("A key stands where it was appended, as often as it was")
+    @Test("A key has a place for each time that it was appended")
     func places() {
         var index = RemovalIndex<String>()
         let list = ["a", "b", "a", "c"]
@@ -15,7 +15,7 @@ struct RemovalIndexTests {
         #expect(last.all == [3])
     }
 
-    @Test("What is appended later is noted by the next look, holes are not")
+    @Test("The next search indexes elements that were appended later, and skips holes")
     func appended() {
         var index = RemovalIndex<String>()
         _ = index.places(of: "a", in: 1) { _ in "a" }
@@ -23,7 +23,7 @@ struct RemovalIndexTests {
         #expect(places.all == [0, 2])
     }
 
-    @Test("The list is made again when half of it are holes")
+    @Test("The list is rebuilt when half of its places are holes")
     func holes() {
         var index = RemovalIndex<String>()
         let list = ["a", "b", "c", "d", "e"]

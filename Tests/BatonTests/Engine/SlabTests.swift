@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct SlabTests {
-    @Test("A slab has the places of its elements, and no place for no ID")
+    @Test("A slab has a place for the ID of each element, and no place for the ID `none`")
     func places() {
         var slab = Slab<String>()
         #expect(!slab.hasPlace(.none))
@@ -12,7 +12,7 @@ import Testing
         #expect(!slab.hasPlace(.none))
     }
 
-    @Test("A place that was freed is used again")
+    @Test("A freed place is reused")
     func reuse() {
         var slab = Slab<String>()
         let (first, second) = (slab.insert("a"), slab.insert("b"))
@@ -26,7 +26,7 @@ import Testing
         #expect(slab.isEmpty)
     }
 
-    @Test("An empty slab that had many elements gives up its places")
+    @Test("An empty slab that had many elements releases its storage")
     func release() {
         var slab = Slab<Int>()
         let ids = (0...1024).map { slab.insert($0) }
