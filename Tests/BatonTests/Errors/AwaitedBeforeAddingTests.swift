@@ -3,9 +3,9 @@ import Testing
 
 @testable import Baton
 
-/// Operations that somebody awaits and nobody adds.
+/// Tests of operations that a task awaits and nobody adds.
 @Suite(.timeLimit(.minutes(10))) struct AwaitedBeforeAddingTests {
-    /// Opens the gate with the first report.
+    /// Logs each report, and opens the gate.
     private func watch(_ operation: AnyOperation, _ reports: EventLog<Misuse>, _ gate: Gate) {
         operation.observe { event in
             guard case .misuse(let misuse) = event.kind else { return }
@@ -33,7 +33,7 @@ import Testing
         #expect(text.hasPrefix("‘forgotten’: is awaited, and nobody has added it"))
     }
 
-    @Test("One that has been added or cancelled when the second is over is not reported")
+    @Test("An operation that is added or cancelled within that second is not reported")
     func whatIsAddedInTimeIsNotReported() async throws {
         let reports = EventLog<Misuse>()
         let queue = AsyncOperationQueue(isSuspended: true)

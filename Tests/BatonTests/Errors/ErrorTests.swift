@@ -6,7 +6,7 @@ import Testing
     private let bread = AsyncOperation("bread") {}.reference
     private let flour = AsyncOperation("flour") {}.reference
 
-    /// error, its stage, publisher, outcome, and something that its description must say.
+    /// Each row is an error, its stage, its publisher, its outcome and a text that its description must contain.
     private var table: [(OperationError, OperationError.Stage, String?, OperationOutcome, String)] {
         [
             (.failed(Oops()), .execution, nil, .failure, "oops"),
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A list of failures tells the roots, and counts what did not run because of them")
+    @Test("The description of several failures names the roots, and counts the operations that did not run")
     func listsTellTheRoots() {
         let boom = OperationError.failed(Oops())
         let butter = AsyncOperation("butter") {}.reference
@@ -113,7 +113,7 @@ import Testing
         #expect(
             "\(OperationError.groupFailed(failures))"
                 == "1 of the group failed: ‘flour’: oops; 2 did not run because of it")
-        // What they needed is not in the list.
+        // The operations that they needed are not in the list.
         #expect(
             "\(OperationError.groupFailed(Array(failures[1...])))"
                 == "2 of the group failed: ‘bread’: \(failures[1].error); ‘butter’: \(failures[2].error)")
