@@ -34,7 +34,7 @@ private final class CountdownRig {
         #expect(dependencyCounter.isZero)
     }
 
-    /// Of three sources, `early` ones finish while the operation is being linked.
+    /// The first `early` of three sources finish while the operation is being linked.
     @Test(arguments: 0...3) func sourcesThatCameEarlyCountToo(early: Int) {
         let dependencyCounter = CountdownRig()
         for _ in 0..<early {
