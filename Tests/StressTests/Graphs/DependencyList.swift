@@ -1,24 +1,24 @@
 import Baton
 
-/// A dependency that hands nothing over.
+/// A dependency that passes no value.
 struct OrderEdge: Sendable {
     let source: Int
     var policy = DependencyPolicy.always
 }
 
-/// What a node makes of its inputs.
+/// How the body of a node uses the node's inputs.
 enum Reading: Sendable {
-    /// It needs them.
+    /// The body needs the outputs of its inputs.
     case values
-    /// It takes their outcomes.
+    /// The body gets the outcomes of its inputs.
     case outcomes
-    /// One input, and a number to use instead.
+    /// The node has one input, and the body gets ``instead`` if that input has no output.
     case withDefault
-    /// `recover` of its one input: no body of its own.
+    /// `recover` of the one input. The node has no body of its own.
     case recovering
-    /// `reduce` of its inputs, which need not be there: no body of its own.
+    /// `reduce` of the inputs, of which there may be none. The node has no body of its own.
     case combined
-    /// `delay` of its one input: no body of its own.
+    /// `delay` of the one input. The node has no body of its own.
     case delayed
 
     static let instead: UInt64 = 0xDEFA
@@ -26,17 +26,18 @@ enum Reading: Sendable {
     var isBodyless: Bool { self == .recovering || self == .combined || self == .delayed }
 }
 
-/// What a `willFinish` handler does.
+/// An action of a `willFinish` handler.
 enum LastStep: Sendable {
     case nothing
     case yield(Int)
     case gate(Int)
-    /// Awaits one that does not wait for this.
+    /// Awaits an operation that does not wait for this one.
     case value(Int)
 }
 
 extension Graph {
-    /// Those that conditions or names keep from their bodies, also names that others have given them.
+    /// The nodes whose bodies may have to wait for a condition, an exclusion, a rate or a delay, including nodes that
+    /// run inside a group of limited width or that a condition brings along.
     var withPreconditions: Set<Int> {
         var withPreconditions: Set<Int> = []
         for node in nodes {
@@ -50,7 +51,7 @@ extension Graph {
         return withPreconditions
     }
 
-    /// What must have finished before this one's body begins, because one of the two is a barrier.
+    /// The nodes that must have finished before the body of `node` begins, because one of the two is a barrier.
     func separated(from node: Node) -> [Int] {
         if !hasBarriers || node.isNested { return [] }
         return nodes[..<node.id].filter {

@@ -1,25 +1,27 @@
 import Baton
 
-/// What a round runs: operations, and what each waits for and does. A plain value; a seed decides it.
+/// The operations of a round, and what each of them waits for and does. The graph is a plain value that a seed
+/// determines.
 ///
-/// Whatever a node waits for has a lower number, so nothing waits for itself.
+/// A node waits only for nodes with lower numbers, so no node waits for itself.
 struct Graph: Sendable {
-    /// Nobody cancels anything, so that there is one right outcome for each node.
+    /// True if no operation is cancelled, so there is one right outcome for each node.
     let isExact: Bool
-    /// Operations are added one after another, in the order of their numbers, so that barriers close no cycle.
+    /// True if some nodes are barriers. The operations are then added one after another in the order of their numbers,
+    /// so that barriers close no cycle.
     let hasBarriers: Bool
-    /// A hook is around every body.
+    /// True if a hook runs around every body.
     let hasHooks: Bool
-    /// Nobody changes a queue's width, so that G23 can be checked.
+    /// True if no action changes the width of a queue, so G23 can be checked.
     var keepsWidths: Bool
     var queues: [QueueNote] = []
     var nodes: [Node] = []
     var gateCount: Int
-    /// For exclusions to name.
+    /// The names that the exclusions of the nodes use.
     var names: [NameNote] = []
-    /// For operations to start within.
+    /// The rates that limit when the nodes start.
     var rates: [RateNote] = []
-    /// Who holds names may wait for others, so that deadlocks arise.
+    /// True if operations that hold names may wait for others, so that deadlocks arise.
     var holdersWait = false
     var conditionCount = 0
     var leafCount = 0
@@ -31,76 +33,76 @@ struct QueueNote: Sendable {
     enum Release {
         case never
         case running
-        /// What has not begun gets `.queueReleased`.
+        /// The queue is suspended, and its operations that have not started end with `.queueReleased`.
         case suspended
     }
 
     var width: Int
-    /// When the handle is let go, while operations are unfinished.
+    /// When the test releases its handle of the queue, while operations are unfinished.
     var release: Release
     var isSuspendedAtFirst: Bool
 }
 
 struct Node: Sendable {
     let id: Int
-    /// Where it is added, unless another one's `run` or `add(to:)` takes it along first.
+    /// The queue to which a driver adds the node, unless `run` or `add(to:)` of another node adds it first.
     var queue = 0
-    /// Only ever added by the bodies that run it.
+    /// True if only the bodies that run the node add it.
     var isNested = false
-    /// Only ever produced, by one body.
+    /// True if only one body adds the node, by producing it.
     var isProduct = false
-    /// Only ever a child of one group.
+    /// True if the node is only ever a child of one group.
     var isMember = false
-    /// The group that has it.
+    /// The group whose child the node is.
     var owner: Int?
-    /// In an ordered group.
+    /// The edge to the previous child, if the node is in an ordered group.
     var after: OrderEdge?
-    /// Nil: it has a body.
+    /// The group that the node is, or nil if the node has a body.
     var group: GroupNote?
     var conditions: [ConditionNote] = []
-    /// Besides those of its conditions.
+    /// The exclusions of the node itself. Its conditions may have others.
     var exclusions: [ExclusionNote] = []
-    /// Their places in the graph's list.
+    /// The indices of the node's rates in the graph's list.
     var rates: [Int] = []
-    /// Added as a barrier.
+    /// True if the node is added as a barrier.
     var isBarrier = false
-    /// Its body runs elsewhere than its queue says.
+    /// True if the node has an executor of its own, other than the one of its queue.
     var hasExecutor = false
     var priority = OperationPriority.normal
     var inputs: [Int] = []
     var reading = Reading.values
-    /// Order edges; one may be there twice, or be an input as well.
+    /// The dependencies without a value. A source may occur twice, or be an input as well.
     var order: [OrderEdge] = []
     var steps: [Step] = []
-    /// Nil: its body runs once.
+    /// How the body runs more than once, or nil if it runs once.
     var attempts: AttemptNote?
     var limits = LimitNote()
-    /// Of one that passes its input on later.
+    /// The delay of a node that passes its input on later.
     var delay: Duration?
     var throwsAtTheEnd = false
     var handlers = 0
-    /// Of each kind: `didStart` and `didCancel`.
+    /// The number of `didStart` handlers, and of `didCancel` handlers.
     var tellers = 0
-    /// `willFinish` handlers.
+    /// The `willFinish` handlers.
     var lastSteps: [LastStep] = []
-    /// Its last handler cancels this one.
+    /// The node that the last handler of this node cancels.
     var cancelsWhenFinished: Int?
 
     var name: String { "n\(id)" }
     var sources: [Int] { inputs + allOrder.map(\.source) }
     var allOrder: [OrderEdge] { after.map { order + [$0] } ?? order }
-    /// It has no body that a test could look into.
+    /// True if the node has no body that a test can observe.
     var isBodyless: Bool { reading.isBodyless || group != nil }
-    /// Anybody may have it as a dependency or a child.
+    /// True if any node may use this one as a dependency or run it as a child.
     var isFree: Bool { !isProduct && !isMember }
 }
 
-/// What a body does.
+/// A step of a body.
 enum Step: Sendable {
     enum Errors {
-        /// Noted and survived.
+        /// The body records the error and continues.
         case caught
-        /// Thrown on.
+        /// The body throws the error.
         case passedOn
     }
 
@@ -108,15 +110,15 @@ enum Step: Sendable {
         case oneByOne
         case taskGroup
         case asyncLet
-        /// The first error ends the group, which cancels the others.
+        /// The first error ends the task group, which cancels the other children.
         case failingGroup
-        /// By `queue.run`, on the node's own queue, one by one.
+        /// The body calls `queue.run` on the node's own queue for one child after another.
         case queueRun
-        /// The same, in child tasks.
+        /// The body calls `queue.run` in child tasks.
         case queueRunAsyncLet
         case queueRunTaskGroup
 
-        /// The next child is not run when one has failed and the error is passed on.
+        /// True if the body runs no further child after one has failed and the error is passed on.
         var stopsAtAnError: Bool { self == .oneByOne || self == .queueRun }
 
         var isByTheQueue: Bool { self == .queueRun || self == .queueRunAsyncLet || self == .queueRunTaskGroup }
@@ -124,26 +126,26 @@ enum Step: Sendable {
 
     case yield(Int)
     case work(Int)
-    /// Keeps its thread for a while, if that belongs to an executor of its own.
+    /// Blocks its thread for some time if the node has an executor of its own.
     case block
-    /// Cancels the task that it runs on, and nothing else. The last step of a body.
+    /// Cancels the task that the body runs on, and nothing else. This is the last step of a body.
     case cancelOwnTask
     case gate(Int, heedsCancel: Bool)
     case checkCancellation
     case value(Int, Errors)
     case run([Int], Way, Errors)
-    /// Starts a child in a task of its own, and does not await it.
+    /// Starts a child in a separate task and does not await it.
     case abandon(Int)
     case cancel(Int)
     case produce(Int)
-    /// It may come too late.
+    /// Adds a child to a group. The group may already have finished.
     case addToGroup(Int, group: Int)
-    /// Waits for a gate; when it is cancelled meanwhile, it cancels this one from `onCancel`.
+    /// Waits for a gate. If the body is cancelled meanwhile, its `onCancel` handler cancels the given node.
     case cancelWhenCancelled(Int, gate: Int)
 }
 
 extension Step {
-    /// The nodes that it runs, and adds if nobody has.
+    /// The nodes that the step runs, and adds unless they have been added.
     var children: [Int] {
         switch self {
         case .run(let children, _, _): children
@@ -154,7 +156,7 @@ extension Step {
         }
     }
 
-    /// The nodes that the body must have in its hands.
+    /// The nodes whose operations the body needs a reference to.
     var targets: [Int] {
         switch self {
         case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _),

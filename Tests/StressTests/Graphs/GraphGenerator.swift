@@ -1,7 +1,7 @@
 import Baton
 
 extension Graph {
-    /// The graph of a seed. Even seeds give exact ones.
+    /// Generates the graph of a seed. Even seeds give exact graphs.
     init(seed: UInt64, nodeCounts: ClosedRange<Int>) {
         var dice = SeededRandom(seed: seed &* 0x9E37_79B9 &+ 1)
         isExact = seed.isMultiple(of: 2)
@@ -47,9 +47,10 @@ extension Graph {
         pace(&dice)
     }
 
-    /// Percentages that differ from graph to graph.
+    /// Percentages and limits that differ from graph to graph.
     private struct Character {
-        /// One narrow queue, and bodies that do not suspend: a worker runs many in a row, and its slice ends.
+        /// True for one narrow queue and bodies that do not suspend, so that a worker runs many of them in a row and
+        /// its time slice ends.
         let isPlain: Bool
         let mixesPriorities: Bool
         let nested: Int
@@ -63,7 +64,8 @@ extension Graph {
         let exclusions: Int
         let retried: Int
         let limited: Int
-        /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
+        /// The number of nodes of a layer. Each node waits for the whole previous layer, so many nodes finish at once
+        /// and release many others.
         let layerWidth: Int?
 
         init(_ dice: inout SeededRandom) {
@@ -93,9 +95,10 @@ extension Graph {
             isSuspendedAtFirst: dice.isLucky(percent: 20))
     }
 
-    /// What the node may wait for: somebody adds it for certain, or the one who adds the node adds it, too.
+    /// The nodes that this node may wait for: nodes that are certainly added, or that are added together with this
+    /// one.
     private func sources(for node: Node) -> [Int] {
-        // The nearest are taken more often, so that there are long paths.
+        // The nearest nodes occur several times, so that there are long paths.
         let all = nodes.filter { !$0.isNested || node.isNested && !node.isProduct && $0.isFree }.map(\.id)
         return all + all.suffix(4) + all.suffix(4)
     }
@@ -125,7 +128,7 @@ extension Graph {
         }
     }
 
-    /// Handlers, and an executor of its own.
+    /// Adds handlers to the node, and an executor of its own.
     private func surround(_ node: inout Node, _ dice: inout SeededRandom, _ character: Character) {
         node.hasExecutor = dice.isLucky(percent: character.handlers / 4)
         if dice.isLucky(percent: character.handlers) { node.tellers = dice.number(1...2) }
@@ -141,14 +144,14 @@ extension Graph {
         }
     }
 
-    /// It may be cancelled before anybody has added it, and its handlers run outside the scheduler then: see
-    /// ``Making``.
+    /// Removes handlers from a node that may be cancelled before it has been added. Its handlers would then run
+    /// outside the scheduler; see ``Making``.
     private func strip(_ node: inout Node) {
         node.lastSteps = []
         if isExact { (node.handlers, node.tellers) = (0, 0) }
     }
 
-    /// Each product by one body.
+    /// Makes the body produce nodes. Each product is produced by one body only.
     private func produce(_ node: inout Node, _ dice: inout SeededRandom) {
         let produced = Set(
             nodes.flatMap(\.steps).compactMap { if case .produce(let product) = $0 { product } else { nil } })
@@ -191,31 +194,31 @@ extension Graph {
         case 3: return .run(Array((children + children).prefix(2)), .asyncLet, errors)
         case 4 where !isExact: return .run(children, .failingGroup, .passedOn)
         default:
-            // A body that waits in a suspended queue whose handle is to go would keep that handle.
+            // A body that waits in a suspended queue whose handle is to be released would retain that handle.
             let isFree = queues[node.queue].release != .suspended
             return .run([children[0]], isFree ? .queueRun : .oneByOne, errors)
         }
     }
 
     private func child(_ dice: inout SeededRandom) -> Int? {
-        // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
+        // A node with `willFinish` handlers must not be cancelled before it has been added; see ``Making``.
         let all = nodes.filter { $0.isFree && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
         let nested = nodes.filter { $0.isNested && $0.isFree }.map(\.id)
         if nested.isEmpty || dice.isLucky(percent: 20) { return all.isEmpty ? nil : dice.pick(all) }
-        // Mostly one that nobody runs yet; the others are there to be run by several.
+        // Most children have no other parent yet. The others are run by several parents.
         let children = Set(nodes.flatMap { $0.steps.flatMap(\.children) })
         let free = nested.filter { !children.contains($0) }
         return free.isEmpty || dice.isLucky(percent: 25) ? dice.pick(nested) : dice.pick(free)
     }
 
-    /// Last, so that the seeds of before give what they gave.
+    /// Runs last, so that known seeds keep generating the same graphs.
     private mutating func block(_ dice: inout SeededRandom) {
         for index in nodes.indices where nodes[index].hasExecutor && !nodes[index].isBodyless {
             if dice.isLucky(percent: 50) { nodes[index].steps.append(.block) }
         }
     }
 
-    /// One that stalls in its attempts is to be cut by nobody but its limit.
+    /// Adds the step to nodes whose attempts do not stall: only the time limit may end a stalled attempt.
     private mutating func cancelOwnTasks(_ dice: inout SeededRandom) {
         for index in nodes.indices where !nodes[index].isBodyless && nodes[index].attempts?.stalls != true {
             if dice.isLucky(percent: 5) { nodes[index].steps.append(.cancelOwnTask) }

@@ -1,36 +1,37 @@
 import Baton
 
-/// How a graph is run: who adds what and in which order, and what is done to it meanwhile.
+/// How a graph is run: which driver adds which operations in which order, and what else the drivers do meanwhile.
 struct Plan: Sendable {
-    /// One list for each of several tasks.
+    /// The actions of each driver. A driver is a task.
     var drivers: [[Action]]
-    /// Otherwise every handle is let go as soon as it is added.
+    /// False if the test releases each operation as soon as it has been added.
     var keepsOperations: Bool
-    /// Whether the queues report their events.
+    /// True if the queues report their events.
     var hasProbe: Bool
-    /// How many operations a worker takes at once when it begins: small graphs would not teach it to take more.
+    /// The number of operations that a worker takes at once at first. Graphs are too small for a worker to raise its
+    /// limit.
     var initialBatchLimit: Int
     var ending: Ending
     var observers: [ObserverNote] = []
 }
 
 enum Action: Sendable {
-    /// One, several or an array, all to one queue.
+    /// Adds one operation, several operations or an array, all to one queue.
     case add([Int], queue: Int)
     case addTo(Int, queue: Int)
     case addBarrier(Int, queue: Int)
-    /// By a task of its own, which is cancelled after so many yields.
+    /// Submits the operation in a separate task, which is cancelled after the given number of yields.
     case submit(Int, queue: Int, cancelledAfter: Int?)
     case limitWaiting(Int, to: Int)
-    /// By a task of its own, which is cancelled after so many yields.
+    /// Runs the operation in a separate task, which is cancelled after the given number of yields.
     case run(Int, queue: Int, cancelledAfter: Int?)
-    /// Awaits its value, in a task of its own.
+    /// Awaits the outcome of the operation in a separate task.
     case observe(Int)
-    /// Of each kind.
+    /// Adds one handler of each kind.
     case addHandlers(Int)
     case explain(Int)
     case setPriority(Int, OperationPriority)
-    /// Those who come late.
+    /// Adds the observers that come late.
     case beginObserving
     case pause(Int)
     case openGate(Int)
@@ -38,11 +39,11 @@ enum Action: Sendable {
     case resume(Int)
     case changeWidth(Int, to: Int)
     case cancel(Int, because: String?)
-    /// One of those whose bodies run at that moment.
+    /// Cancels one of the operations whose bodies are running.
     case cancelRunning(Int)
-    /// One of those that have run, and will run again.
+    /// Cancels one of the operations that are between two runs of their bodies.
     case cancelPaused(Int)
     case cancelAll(Int)
-    /// Under a seed time passes, although somebody can do something.
+    /// Advances the clock of the scheduler although jobs can run.
     case passTime(Duration)
 }

@@ -1,10 +1,10 @@
-/// How a plan ends.
+/// The way in which a plan ends.
 enum Ending: Sendable {
     case idle
-    /// Queues take no more, twice at once, while somebody still adds.
+    /// Two tasks drain each queue at once, while a third task still adds operations.
     case drain
-    /// The same with a limit that does not come.
+    /// Like `drain`, but with a time limit that is never reached.
     case shutdown
-    /// What is left is cancelled.
+    /// The queues are shut down without a grace period, which cancels the remaining operations.
     case cutOff
 }

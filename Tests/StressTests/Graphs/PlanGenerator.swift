@@ -1,12 +1,12 @@
 import Baton
 
 extension Plan {
-    /// The plan of a seed for a graph.
+    /// Generates the plan of a seed for a graph.
     init(for graph: Graph, seed: UInt64, isThreaded: Bool) {
         var dice = SeededRandom(seed: seed &* 0xC2B2_AE35 &+ 7)
         let mayDrop = graph.isExact && !graph.queues.contains { $0.release != .never }
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
-        // What nobody observes takes shorter ways.
+        // Some rounds have no probe, because the engine takes shorter paths for operations that nobody observes.
         hasProbe = isThreaded ? dice.isLucky(percent: 50) : !seed.isMultiple(of: 4)
         initialBatchLimit = [1, 1, 4, 16][Int((seed / 4 + seed) % 4)]
         ending = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
@@ -24,7 +24,7 @@ extension Plan {
         if observers.contains(where: { !$0.isThereFirst }) { insert([.beginObserving], &dice) }
     }
 
-    /// A few actions that belong together, in this order, somewhere.
+    /// Inserts actions that belong together at random places of one driver, in their order.
     private mutating func insert(_ actions: [Action], _ dice: inout SeededRandom) {
         let driver = dice.number(0...drivers.count - 1)
         var place = 0
@@ -35,7 +35,7 @@ extension Plan {
         }
     }
 
-    /// So that whatever anybody waits for was added before.
+    /// Adds every node after the nodes that it waits for.
     private static func addingInOrder(_ graph: Graph, _ dice: inout SeededRandom) -> [Action] {
         var actions: [Action] = []
         for node in graph.nodes where !node.isNested {
@@ -59,8 +59,8 @@ extension Plan {
         var actions: [Action] = []
         var bulks: [Int: [Int]] = [:]
         for node in order {
-            // A queue that takes no more must have got everything if there is to be one right outcome; for the other
-            // rule see ``Making``.
+            // In an exact graph a queue must have received all of its operations before it is shut down. ``Making``
+            // explains the rule for `willFinish` handlers.
             let mayWait = graph.isExact ? ending == .idle : isThreaded || node.lastSteps.isEmpty
             switch dice.number(0...9) {
             case 0: actions.append(.addTo(node.id, queue: node.queue))
@@ -78,7 +78,7 @@ extension Plan {
                 }
             default: actions.append(.add([node.id], queue: node.queue))
             }
-            // Added twice: misuse, and without effect.
+            // Adding an operation a second time is misuse and has no effect.
             if dice.isLucky(percent: 2) { actions.append(.add([node.id], queue: node.queue)) }
         }
         return actions + bulks.sorted { $0.key < $1.key }.map { .add($0.value, queue: $0.key) }
@@ -105,7 +105,8 @@ extension Plan {
             }
         }
         if !graph.isExact, isThreaded, dice.isLucky(percent: 15) {
-            // In the order of adding, by another task than the one that adds: often in the middle of it.
+            // Another task than the one that adds the operations cancels them in the order of the add, often while the
+            // add is running.
             all += added.map { [.cancel($0, because: nil)] }
         }
         if !graph.isExact, dice.isLucky(percent: 70) {

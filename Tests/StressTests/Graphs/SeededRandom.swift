@@ -1,6 +1,6 @@
 import BatonTesting
 
-/// Choices drawn from a seed.
+/// A source of random choices that depend only on a seed.
 struct SeededRandom {
     private var generator: SeededGenerator
 
@@ -14,7 +14,7 @@ struct SeededRandom {
 
     mutating func shuffled<Element>(_ elements: [Element]) -> [Element] { elements.shuffled(using: &generator) }
 
-    /// Up to `count` elements; the same one may come twice.
+    /// Returns `count` random elements, among which an element may occur twice, or none if `elements` is empty.
     mutating func some<Element>(_ count: Int, of elements: [Element]) -> [Element] {
         elements.isEmpty ? [] : (0..<count).map { _ in pick(elements) }
     }

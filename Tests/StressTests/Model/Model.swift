@@ -1,8 +1,8 @@
-/// What the outcomes must be: knows the graph, and nothing of queues, tasks or time.
+/// Computes the right outcomes. The model knows the graph, but no queues, tasks or time.
 struct Model {
     let graph: Graph
 
-    /// For a graph in which nobody cancels: the one right outcome of each node that runs.
+    /// Returns the one right outcome of each node that runs, for a graph in which nothing is cancelled.
     func predictions() -> [Outcome] {
         var outcomes: [Outcome] = []
         for node in graph.nodes {
@@ -15,10 +15,14 @@ struct Model {
         return outcomes
     }
 
-    /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when
-    /// several children may be the first to fail.
+    /// Returns the outcomes that a node can end with if it is not cancelled, given the outcomes of the other nodes.
+    /// There is more than one only if several children may be the first to fail.
     ///
-    /// `refusals`: what its conditions say; `isIn`: whether a group has taken this late child.
+    /// - Parameters:
+    ///
+    ///   - refusals: The errors of the node's conditions.
+    ///
+    ///   - isIn: Tells whether a group has accepted this late child.
     func expected(
         _ node: Node, _ known: (Int) -> Outcome, refusals: [Outcome], _ isIn: (Int) -> Bool
     ) -> [Outcome] {
@@ -29,7 +33,7 @@ struct Model {
         return outcomes(of: node, known)
     }
 
-    /// Of a body that runs as the last one does.
+    /// Returns the possible outcomes of the last run of the node's body.
     func outcomes(of node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
         if node.reading == .delayed { return [known(node.inputs[0])] }
         if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
@@ -53,7 +57,7 @@ struct Model {
         return node.throwsAtTheEnd ? [.threw(node.id)] : [.value(hash.value)]
     }
 
-    /// In a graph in which nobody cancels: the nodes that somebody adds for certain.
+    /// Returns the nodes that are certainly added, for a graph in which nothing is cancelled.
     func certainlyAdded(_ outcomes: [Outcome]) -> Set<Int> {
         var added: Set<Int> = []
         for node in graph.nodes.reversed() {
@@ -66,12 +70,13 @@ struct Model {
         return added
     }
 
-    /// Where nobody cancels: what keeps it from running.
+    /// Returns the outcome of a node that does not run, for a graph in which nothing is cancelled, or nil if the node
+    /// runs.
     private func refusal(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
         obstacle(node, known) ?? refusals(node, known) { prediction($1, of: $0) }.first
     }
 
-    /// The body that adds it to the group gets as far as that. It runs, if the group does.
+    /// Returns true if the body that adds the child reaches that step. The child runs if the group does.
     private func isTakenForCertain(_ late: Int, _ outcomes: [Outcome]) -> Bool {
         outcomes.indices.contains {
             let steps = graph.nodes[$0].steps
@@ -80,7 +85,7 @@ struct Model {
         }
     }
 
-    /// The children that a node's body runs before it throws.
+    /// Returns the children that a node's body runs before it throws.
     private func stepsReached(_ node: Node, _ outcomes: [Outcome]) -> [Int] {
         if refusal(node, { outcomes[$0] }) != nil { return [] }
         var reached: [Int] = []
@@ -102,7 +107,7 @@ struct Model {
         return reached
     }
 
-    /// Everything that a node needs through edges, itself included: what a cancelled `run` may take back.
+    /// Returns the node and everything that it needs through edges. A cancelled `run` may cancel any of them.
     func upstream(of id: Int) -> Set<Int> {
         var all: Set<Int> = [id]
         var frontier = [id]
@@ -113,7 +118,7 @@ struct Model {
     }
 }
 
-/// What bodies compute.
+/// The hash that bodies compute from their inputs.
 struct Hash {
     private(set) var value: UInt64
 

@@ -1,27 +1,27 @@
 import Baton
 
-/// What an operation made: a number that depends on all that its body was given.
+/// The output of an operation: a number that depends on everything that its body was given.
 struct Value: Sendable {
     let number: UInt64
     let token: Token
-    /// One that its body depended on, as a page has the next one.
+    /// An operation that the body depended on, as a page may refer to the next page.
     var source: AnyOperation?
 
-    /// What a group makes.
+    /// The output of a group.
     static let nothing = Value(number: 0, token: Token(ResourceCount()))
 }
 
-/// What a failing body throws.
+/// The error that a failing body throws.
 struct Thrown: Error {
     let by: Int
     let token: Token
 }
 
-/// An outcome as the model knows it: comparable, and holding nothing.
+/// An outcome as the model knows it. It is comparable and retains nothing.
 indirect enum Outcome: Equatable, Sendable {
     case value(UInt64)
     case threw(Int)
-    /// The body threw on what another operation had ended with, and that was not what its body had thrown.
+    /// The body threw the error of another operation, and that error was not thrown by the other operation's body.
     case threwOn(Outcome)
     case dependencyFailed(source: Int, via: Int, cause: Outcome)
     case cancelled(Reason)
@@ -30,15 +30,15 @@ indirect enum Outcome: Equatable, Sendable {
     case skipped(by: Int, OperationOutcome)
     case conditionFailed(String, cause: String)
     case skippedByCondition(String)
-    /// A condition, or what it brought along.
+    /// A condition threw, or an operation that it brought along.
     case conditionThrew(String)
     case groupFailed([FailedChild])
-    /// With the one that the path begins with.
+    /// A deadlock, with the first operation of its path.
     case exclusionDeadlock(from: Int)
     case timedOut(Duration)
     case duplicate(of: Int)
     case cycle
-    /// What decides about another attempt.
+    /// The closure that decides about another attempt threw.
     case consentThrew(Int)
     case other(String)
 
@@ -56,7 +56,7 @@ indirect enum Outcome: Equatable, Sendable {
         if case .value(let number) = self { number } else { nil }
     }
 
-    /// The body returned or threw, and nothing else.
+    /// True if the outcome can only come from a body that returned or threw.
     var provesThatItRan: Bool {
         switch self {
         case .value, .threw, .threwOn, .groupFailed, .conditionThrew, .consentThrew: true
@@ -109,7 +109,8 @@ extension Outcome {
         }
     }
 
-    /// What a reader of an operation that ended so gets (G6): flat, and the first that failed stays the source.
+    /// Returns the outcome of a reader of this operation (G6). Chained failures are flattened, and the first failed
+    /// operation stays the source.
     func passedOn(by via: Int) -> Outcome {
         if case .dependencyFailed(let source, _, let cause) = self {
             return .dependencyFailed(source: source, via: via, cause: cause)
@@ -117,16 +118,17 @@ extension Outcome {
         return Outcome.dependencyFailed(source: via, via: via, cause: self).cut(to: Self.maxDepth)
     }
 
-    /// What an operation ends with whose body passes this on: what another body has thrown, as it is.
+    /// The outcome of an operation whose body rethrows this outcome. An error that another body has thrown is rethrown
+    /// unchanged.
     var passedOnByBody: Outcome { rethrown.cut(to: Self.maxDepth) }
 
-    /// As a child of a group has it in the list of that group: the failures in its own list list none.
+    /// The outcome as it appears in the list of a failed group: the failures in its own list contain no further lists.
     var withSimpleLists: Outcome {
         mapped({ $0.withSimpleLists }) { $0.map { FailedChild(id: $0.id, outcome: $0.outcome.withoutLists) } }
     }
 
-    /// With the first failure in the place of each list: as a failure in a list has it, and causes of conditions, which
-    /// are compared as texts, so that it does not matter on how many lists they were.
+    /// The outcome with each list replaced by its first failure. Failures inside a list have this form, and so have
+    /// causes of conditions: these are compared as texts, so the number of enclosing lists does not matter.
     var withoutLists: Outcome {
         if case .groupFailed(let failures) = self, let first = failures.first { return first.outcome.withoutLists }
         return mapped({ $0.withoutLists }) { $0 }
@@ -152,7 +154,7 @@ extension Outcome {
         }
     }
 
-    /// Of the errors inside one another, the nearest ones and the root are kept.
+    /// The maximum number of nested errors. The outermost errors and the root are kept.
     private static let maxDepth = 16
 
     private func cut(to limit: Int) -> Outcome {
@@ -181,6 +183,6 @@ extension Outcome.Reason {
 }
 
 extension OperationReference {
-    /// The number of the node: every operation of a round is called "n" and its number.
+    /// The number of the node. Every operation of a round is named "n" followed by its number.
     var node: Int { Int(name.dropFirst()) ?? -1 }
 }

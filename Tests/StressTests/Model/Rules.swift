@@ -1,8 +1,8 @@
 import Baton
 
-/// What policies and inputs say before a body runs.
+/// The dependency policies and inputs that are checked before a body runs.
 extension Model {
-    /// The table of G5, spelled out.
+    /// The table of G5, written out.
     private static func isMet(_ policy: DependencyPolicy, by outcome: OperationOutcome) -> Bool {
         let table: [DependencyPolicy: Set<OperationOutcome>] = [
             .success: [.success], .noFailure: [.success, .skipped], .failure: [.failure],
@@ -11,7 +11,8 @@ extension Model {
         return table[policy]!.contains(outcome)
     }
 
-    /// What keeps the body from running: policies first, in the order added, then inputs.
+    /// Returns the outcome that prevents the body from running, if any. Policies come first, in the order in which
+    /// they were added, then inputs.
     func obstacle(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
         for edge in node.allOrder {
             let outcome = known(edge.source)
@@ -26,14 +27,14 @@ extension Model {
         }
     }
 
-    /// What the body mixes in, each input in turn.
+    /// Returns the numbers that the body mixes into its hash, one for each input in order.
     func given(_ node: Node, _ known: (Int) -> Outcome) -> [UInt64?] {
         node.inputs.map { known($0).number ?? (node.reading == .withDefault ? Reading.instead : nil) }
     }
 }
 
 extension Outcome {
-    /// The same without its values.
+    /// The outcome without its values.
     var kind: OperationOutcome {
         switch self {
         case .value: .success
@@ -47,7 +48,7 @@ extension Outcome {
 }
 
 extension Outcome {
-    /// What skips a dependent by `.noFailure`: what had failed before the operation of this outcome.
+    /// The outcome that a dependent by `.noFailure` is skipped with, because an operation before this one had failed.
     fileprivate var earlierFailure: Outcome? {
         switch self {
         case .skipped(_, let kind): kind == .failure || kind == .cancelled ? self : nil

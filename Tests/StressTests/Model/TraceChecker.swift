@@ -5,40 +5,42 @@ import Baton
 struct TraceChecker {
     private struct Place {
         var queue = -1
-        /// It goes before others of its priority, and waits for no resumption.
+        /// True for a child, which starts before other operations of its priority, also in a suspended queue.
         var isChild = false
         var isFinished = false
         var hasBegun = false
-        /// When it became ready. The same number for what became so in one step.
+        /// The time at which the operation became ready. Operations that became ready in one step have the same
+        /// number.
         var ready: Int?
-        /// It became ready by the end of another one, and not by its add.
+        /// True if the end of another operation made this one ready, false if it was ready when it was added.
         var isReleased = false
-        /// Operations of its priority that were released and began before this one, which was not, since one like this
-        /// began.
+        /// The number of released operations of the same priority that have begun before this one, which was not
+        /// released, since the last operation that was not released began.
         var passedInARow = 0
-        /// As above, with those that conditions, names or failed dependencies keep: they are taken up, and start later
-        /// or never.
+        /// Like ``passedInARow``, but including operations that conditions, exclusions or failed dependencies hold
+        /// back. They are taken up too, and start later or never.
         var mayHavePassed = 0
         var hasStarted = false
-        /// Somebody has set its priority.
+        /// True if a driver has set the priority.
         var isMoved = false
-        /// A barrier and what was before it, or what came after it and the barrier.
+        /// The operations that a barrier separates from this one.
         var separatedFrom: [Int] = []
     }
 
     private let graph: Graph
     private let withPreconditions: Set<Int>
-    /// Of each node the groups that may have it as a child.
+    /// The groups that may have each node as a child.
     private let families: [[Int]]
     private var dependents: [[Int]]
     private var places: [Place]
     private var waiting: [[Int]]
     private var isSuspended: [Bool]
-    /// Groups that start no child any more, because of what came of one.
+    /// The groups that start no further child, because the outcome of one child has decided them.
     private var decided: Set<Int> = []
     private var addBegan: Int?
-    /// When what may have decided a group finished. Until something else happens, others end in the same step: the
-    /// other children are cancelled before what waits for the first is released.
+    /// The time at which an operation finished that may have decided a group. Until another kind of event follows,
+    /// other operations end in the same step: the other children are cancelled before the dependents of the first one
+    /// are released.
     private var decisionBegan: Int?
     private(set) var faults: [String] = []
 
@@ -69,7 +71,7 @@ struct TraceChecker {
             case .priority(let id): places[id].isMoved = true
             case .asked(let id): asked(id)
             case .added(let id, let queue, let isChild, let isAwaited):
-                // What is added in one step becomes ready in one step, whatever the order of the events.
+                // Operations that are added in one step become ready in one step, whatever the order of their events.
                 let step = addBegan ?? time
                 addBegan = step
                 if !isAwaited { separate(id, queue) }
@@ -90,7 +92,8 @@ struct TraceChecker {
         listIfReady(id, step)
     }
 
-    /// What a body awaits passes every barrier.
+    /// Notes the barriers that the operation has to respect. Operations that a body awaits are not held back by
+    /// barriers.
     private mutating func separate(_ id: Int, _ queue: Int) {
         let isBarrier = graph.nodes[id].isBarrier
         let others = places.indices.filter {
@@ -112,7 +115,8 @@ struct TraceChecker {
         for dependent in dependents[id] { listIfReady(dependent, time, isReleased: true) }
     }
 
-    /// Whether one of the groups that may have it as a child is then decided. In an ordered group dependencies do it.
+    /// Notes the group that this outcome decides, and returns true if it may decide any group. In an ordered group the
+    /// dependencies do this.
     private mutating func decide(_ id: Int, _ outcome: OperationOutcome) -> Bool {
         let deciding = families[id].filter { graph.nodes[$0].group.map { outcome == $0.decidingOutcome } ?? false }
         if let owner = graph.nodes[id].owner, deciding.contains(owner) { decided.insert(owner) }
@@ -142,7 +146,7 @@ struct TraceChecker {
         if let owner = node.owner, decided.contains(owner) {
             faults.append("n\(id) began although its group n\(owner) had been decided")
         }
-        // Conditions and names take their time.
+        // Operations with conditions or exclusions may begin some time after they were taken up.
         if places[id].isReleased || places[id].ready == nil { passed(id) }
         if places[id].ready != nil, !places[id].isReleased {
             for other in waiting[queue]
@@ -154,14 +158,14 @@ struct TraceChecker {
             }
         }
         if withPreconditions.contains(id) { return }
-        // One that was cancelled may still be here while its `willFinish` handlers run.
+        // A cancelled operation may remain in the list while its `willFinish` handlers run.
         for other in waiting[queue] where places[other].hasStarted && !withPreconditions.contains(other) {
             guard let priority = priorities[id], let rival = priorities[other] else { continue }
             if rival > priority {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")
             }
             let areEqual = rival == priority && place.isChild == places[other].isChild
-            // One that was raised has gone behind the others that have its priority.
+            // An operation whose priority was raised is placed behind the others of that priority.
             let areAsMade =
                 priority == node.priority && rival == graph.nodes[other].priority && !places[other].isMoved
                 && !places[id].isMoved
@@ -169,10 +173,10 @@ struct TraceChecker {
         }
     }
 
-    /// One has begun, and the other one, of its priority, waits in the same serial queue.
+    /// Compares an operation that has begun with one of the same priority that waits in the same serial queue.
     private mutating func compare(_ id: Int, with other: Int) {
         let (place, rival) = (places[id], places[other])
-        // Of some it cannot be told when they became ready.
+        // It is not known when some operations became ready.
         guard let ready = place.ready else { return }
         if !place.isReleased && !rival.isReleased {
             if rival.ready! < ready {
@@ -182,7 +186,7 @@ struct TraceChecker {
             places[other].passedInARow += 1
             if places[other].passedInARow > 16 { faults.append("G23: more than 16 in a row began before n\(other)") }
         } else if rival.isReleased, !place.isReleased, place.mayHavePassed < 8 {
-            // Half of the budget: not all that is taken up has an event.
+            // Half of the limit of 16, because not every operation that is taken up has an event.
             faults.append("G23: n\(id) began before n\(other), which was released, in a serial queue")
         }
     }
@@ -192,7 +196,7 @@ struct TraceChecker {
         for other in waiting[places[id].queue] { places[other].mayHavePassed += 1 }
     }
 
-    /// It is this one's turn to ask its conditions.
+    /// The operation evaluates its conditions next.
     private mutating func asked(_ id: Int) {
         let place = places[id]
         passed(id)

@@ -26,7 +26,7 @@ struct Verdict {
                 let isCancelled = expected.kind == .cancelled
                 let isAsExpected = end.isCancelled == isCancelled || !node.shortLimits.isEmpty
                 ledger.check(isAsExpected, "G16: n\(node.id) was cancelled by nobody")
-                // A limit may have made a run the last. Of what was let go it is not known.
+                // A time limit may have ended the repetitions early. If the operation was released, that is not known.
                 let mayBeCut = !node.shortLimits.isEmpty && (end.isCancelled || end.history == nil)
                 let isOpen = node.attempts?.repetition != nil && mayBeCut
                 let course = isOpen ? nil : node.attempts.map { model.course(of: node, $0) { predictions[$0] } }
@@ -49,7 +49,7 @@ struct Verdict {
         case .value, .threw, .threwOn, .consentThrew:
             ledger.check(
                 node.isBodyless || starts(node.id) > 0, "G2: n\(node.id) ended without having run")
-        // It waited to run again, and nobody could have resumed its queue.
+        // The operation waited for its next repetition, and its queue could not be resumed any more.
         case .queueReleased where node.attempts?.repetition != nil: break
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run, and ended with \(end.outcome)")
@@ -61,7 +61,7 @@ struct Verdict {
             ledger.check(
                 graph.holdersWait || graph.mayLackRoom(node.id),
                 "G13: n\(node.id) ended because of a deadlock that there cannot be")
-            // Names are asked for anew by each attempt.
+            // Each attempt acquires the exclusions again.
             let mayHaveRun = node.attempts != nil
             ledger.check(starts(node.id) == 0 || mayHaveRun, "G13: n\(node.id) has run, and waited for names")
         case .timedOut:
@@ -77,7 +77,7 @@ struct Verdict {
         ledger.check(phase == 0 || phase == 3, "G1: the last event of n\(node.id) is \(phase)")
     }
 
-    /// What came of what its conditions brought along, when they have been asked.
+    /// Checks the outcomes of the operations that the node's conditions have brought along.
     private func checkFresh(_ node: Node) {
         let fresh = ledger.nodes[node.id].conditions.fresh.withLock { $0 }
         for leaf in node.conditions.flatMap(\.shape.leaves) {
@@ -118,7 +118,7 @@ struct Verdict {
             ledger.check(!isChild, "G24: n\(node.id) is a child, and was not run because its queue was released")
             ledger.check(isReleased, "n\(node.id): its queue was not released while suspended")
         case .threw, .threwOn:
-            // What is asked whether it is to run again has thrown before.
+            // The body threw before the predicate was asked about another attempt, and the cancel came afterwards.
             let mayStand = !ledger.isSeeded || node.isAskedSlowly
             ledger.check(!end.isCancelled || mayStand, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
@@ -132,7 +132,7 @@ struct Verdict {
         }
     }
 
-    /// Everything that was asked for and can have reached it.
+    /// Returns the reasons of all cancels that can have reached the node.
     private func reasonsToCancel(_ id: Int) -> [Outcome.Reason] {
         var reasons = ledger.nodes[id].cancels.withLock { $0 }
         let queue = ledger.queue(of: id)
@@ -146,11 +146,11 @@ struct Verdict {
             if ledger.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id) {
                 reasons.append(.caller)
             }
-            // A limit may have cancelled an attempt that another one has followed.
+            // A time limit may have cancelled an attempt that another attempt followed.
             let isCancelled = ends[other.id]?.isCancelled ?? false || other.limits.attempt != nil
             for condition in other.conditions where condition.shape.leaves.contains(where: { $0.broughtNode == id }) {
-                // Two that are brought along together are children of a group that is no node, and can end on its own
-                // when it asks for names.
+                // Two operations that are brought along together are children of a group that is no node. That group
+                // can end by itself when it requests exclusions.
                 if condition.shape.isPair, isCancelled || graph.holdersWait { reasons.append(.parent(-1)) }
                 if isCancelled { reasons.append(.parent(other.id)) }
             }
@@ -163,7 +163,7 @@ struct Verdict {
         return reasons
     }
 
-    /// A group that cancels its other children, because one has failed.
+    /// Returns true if the step is a task group that cancels its other children because one has failed.
     private func hasFailed(_ step: Step) -> Bool {
         guard case .run(let children, .failingGroup, _) = step else { return false }
         return children.contains { ends[$0]?.outcome.number == nil }
