@@ -2,12 +2,12 @@ import Baton
 import Synchronization
 import Testing
 
-/// Two threads at the same few instructions, again and again: races too narrow for random graphs to meet.
+/// Lets two threads execute the same few instructions many times, for races that are too narrow for random graphs.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct ContentionTests {
     private static let rounds = Seeds.rounds(400)
     private let pool = ThreadPool.racing
 
-    /// G3, G25: two sources that finish at once count down the same dependents, each of which runs once, after both.
+    /// G3, G25: Two sources that finish at once count down the same dependents. Each dependent runs once, after both.
     @Test func sourcesThatFinishAtOnce() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// G25: who begins to wait while the outcome comes does not wait for ever.
+    /// G25: A caller that begins to wait while the outcome is published does not wait forever.
     @Test func waitersThatComeWithTheOutcome() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -48,8 +48,7 @@ import Testing
         }
     }
 
-    /// G15, G25: a cancel in the middle of the add ends an operation once, whether it is linked to its sources or not
-    /// yet.
+    /// G15, G25: A cancel during the add ends an operation once, whether it has been linked to its sources or not.
     @Test func cancelsInTheMiddleOfTheAdd() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -78,7 +77,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// G16: a cancel reaches a body that has just begun, also while its worker does not know its own task yet.
+    /// G16: A cancel reaches a body that has just begun, even if its worker does not know its own task yet.
     @Test func cancelsOfABodyThatHasJustBegun() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -96,8 +95,8 @@ import Testing
         }
     }
 
-    /// G28: a cancel that comes with the end of the body tells the handlers, too, and an idle queue has called them
-    /// all.
+    /// G28: A cancel that coincides with the end of the body also calls the handlers, and an idle queue has called all
+    /// of them.
     @Test func handlersOfWhatIsCancelledAtItsEnd() async throws {
         for _ in 0..<Self.rounds {
             let queue = AsyncOperationQueue(executor: pool)
@@ -122,7 +121,7 @@ import Testing
         }
     }
 
-    // MARK: -
+    // MARK: Waiting
 
     private func finish(
         _ operations: [AsyncOperation<Bool>], _ check: @escaping @Sendable (Bool) -> Void
@@ -133,7 +132,8 @@ import Testing
     }
 }
 
-/// Threads that meet leave at the same moment: each spins until all are there. On threads of the pool only.
+/// A spinning barrier: threads that meet leave at the same moment. It blocks threads, so only threads of the pool may
+/// use it.
 private final class Meeting: Sendable {
     private let missing: Atomic<Int>
 

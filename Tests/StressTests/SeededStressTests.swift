@@ -2,8 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Random graphs under seeded schedules. Four seeds in a row run the same graph, added and scheduled in four ways, so
-/// that its outcomes are seen not to depend on that (G7).
+/// Random graphs under seeded schedules. Four consecutive seeds run the same graph, added and scheduled in four ways,
+/// to show that its outcomes do not depend on that (G7).
 @Suite struct SeededStressTests {
     @Test(.timeLimit(.minutes(60)), arguments: [1...9: 6_000, 5...40: 3_600, 50...150: 400])
     func everyPromiseHoldsUnderEverySchedule(nodeCounts: ClosedRange<Int>, schedules: Int) async throws {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Everything that happens is the seed's doing.
+    /// The seed determines everything that happens.
     @Test(.timeLimit(.minutes(60)))
     func theSameSeedGivesTheSameOrderOfEvents() async throws {
         try await Seeds.forEach(100, from: 3) { seed in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The events of a round, in their order.
+    /// Runs a round and returns its events in order.
     static func play(_ nodeCounts: ClosedRange<Int>, seed: UInt64) async throws -> [TraceEvent] {
         let scheduler = SeededScheduler(seed: seed)
         let graph = Graph(seed: seed / 4, nodeCounts: nodeCounts)
@@ -36,7 +36,8 @@ import Testing
         do {
             try await scheduler.run { _ in try await round.playWatched(seed: seed) }
         } catch ScheduleError.notDeterministic where !plan.hasProbe {
-            // Handlers of what was never added run elsewhere, and may cancel what is here.
+            // Handlers of operations that were never added run outside the scheduler, and may cancel operations of the
+            // round.
         }
         try await round.judge(seed: seed)
         if !plan.hasProbe { return [] }

@@ -6,22 +6,22 @@
     import Musl
 #endif
 
-/// What the environment says about how much and from which seed.
+/// The numbers of rounds and the seeds that the environment selects.
 enum Seeds {
-    /// `BATON_STRESS` times the usual rounds; 0.1 is a tenth of them.
+    /// Returns the number of rounds, multiplied by `BATON_STRESS`: 0.1 is a tenth of them.
     static func rounds(_ usual: Int) -> Int { max(1, Int(Double(usual) * factor)) }
 
     private static let factor = getenv("BATON_STRESS").flatMap { Double(String(cString: $0)) } ?? 1
 
-    /// `BATON_SEED`: the only seed.
+    /// The only seed, from `BATON_SEED`.
     static let chosen = number("BATON_SEED")
 
-    /// `BATON_STRESS_MILLION`: a debug build runs a million operations, too, where it would run fewer.
+    /// True if `BATON_STRESS_MILLION` is 1: a debug build then runs a million operations where it would run fewer.
     static let wantsMillion = number("BATON_STRESS_MILLION") == 1
 
-    /// So many rounds, each with a seed of its own; or, if the environment chose a seed, all with that.
+    /// Runs the given number of rounds, each with a different seed, or all with the seed that the environment selects.
     ///
-    /// The first that fails is printed.
+    /// The seed of the first round that fails is printed.
     static func forEach(_ rounds: Int, from first: Int, _ round: (UInt64) async throws -> Void) async throws {
         for number in 0..<UInt64(Self.rounds(rounds)) {
             let seed = chosen ?? UInt64(first) * 1_000_000_000 + number

@@ -3,21 +3,23 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Rounds of both kinds for as long as `BATON_SOAK` says, in seconds, or until a million have been played: `make soak`.
+/// Runs rounds under seeds and under threads for `BATON_SOAK` seconds, or until a million rounds have run: `make
+/// soak`.
 ///
-/// Begins with a seed that it prints, or with `BATON_SEED`: with that of a round that failed, it begins with that
-/// round. Neither threads nor memory may grow with the rounds.
+/// The first seed is printed. `BATON_SEED` selects it: with the seed of a round that failed, the test begins with that
+/// round. The rounds must increase neither the number of threads nor the memory.
 @Suite(.serialized, .enabled(if: Soak.seconds != nil, "only with BATON_SOAK: see make soak"))
 struct SoakTests {
     private static let soak = Soak(first: Seeds.chosen ?? UInt64.random(in: 1...1_000_000) * 1_000_000_000)
 
-    /// A case for each minute: until a case ends, Swift Testing keeps where every error was thrown.
+    /// There is one test case per minute, because Swift Testing keeps the source location of every error until a case
+    /// ends.
     @Test(.timeLimit(.minutes(10)), arguments: Soak.parts)
     func everyPromiseHoldsForALongTime(part: Soak.Part) async throws { try await Self.soak.play(part) }
 }
 
 final class Soak: Sendable {
-    /// Some of the time.
+    /// One test case: a part of the time.
     struct Part: Sendable, CustomTestStringConvertible {
         let number: Int
         let length: Duration
@@ -53,15 +55,15 @@ final class Soak: Sendable {
 
     private func begin() async throws {
         print("Soak: seeds from \(first)")
-        // What is made once and kept has been made after these.
+        // These rounds create everything that is created once and kept.
         try await play(200)
         let usage = Usage.now
         print("Soak: begins with \(usage)")
         beginning.withLock { $0 = usage }
     }
 
-    /// One of three is under threads. Of the sizes, small ones are more frequent, because they find more in the same
-    /// time.
+    /// One round in three runs under threads. Small graphs are more frequent, because they find more faults in the
+    /// same time.
     private func play(_ rounds: Int) async throws {
         for _ in 0..<rounds {
             let seed = first + count.load(ordering: .relaxed)
@@ -82,15 +84,15 @@ final class Soak: Sendable {
     }
 }
 
-/// What the process has of what can leak; nothing where there is no `/proc`.
+/// The resources of the process that can leak. They are zero where `/proc` does not exist.
 private struct Usage: CustomStringConvertible {
-    /// What the allocator may waste, and Swift Testing may keep for one part, in bytes.
+    /// The number of bytes that the allocator may waste and Swift Testing may keep for one part.
     static let moreMemory = 24_000_000
-    /// Dispatch ends its threads when they have been idle for a while, and makes others.
+    /// The number of threads that may be added. Dispatch ends idle threads after a while, and starts others.
     static let moreThreads = 8
 
     let threads: Int
-    /// In bytes, in memory.
+    /// The resident memory in bytes.
     let resident: Int
 
     static var now: Usage {

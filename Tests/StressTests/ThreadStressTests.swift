@@ -1,7 +1,7 @@
 import Baton
 import Testing
 
-/// Random graphs under threads: the system's schedule, added to and disturbed by several tasks at once.
+/// Random graphs under threads: several tasks add and disturb the operations at once, scheduled by the system.
 @Suite struct ThreadStressTests {
     @Test(.timeLimit(.minutes(60)), arguments: [2...12, 20...90])
     func everyPromiseHoldsUnderThreads(nodeCounts: ClosedRange<Int>) async throws {

@@ -1,14 +1,14 @@
 import Baton
 
 extension Graph {
-    /// When the steps of the node are there.
+    /// Adds attempts, repetitions and time limits to the node. The steps of the node must have been generated.
     func addTimes(to node: inout Node, _ dice: inout SeededRandom, retried: Int, limited: Int) {
         if !node.isBodyless, !node.hasSideEffects, dice.isLucky(percent: retried) {
             node.attempts = attempts(of: node, &dice)
         }
         let isStalling = node.attempts?.stalls ?? false
         if isStalling || dice.isLucky(percent: limited) {
-            // In time or not: there must be one right outcome, or any will do.
+            // In an exact graph a limit must be certain to be reached, not to be reached, or not to matter.
             let mayCome = !isExact || isStalling || node.attempts?.failures ?? 0 == 0 && node.ignoresCancels
             node.limits.attempt = mayCome ? .ticks(dice.number(1...8)) : LimitNote.never
         }
@@ -55,7 +55,8 @@ extension Graph {
 }
 
 extension Node {
-    /// Done again, its steps would do something else; or others go on with them when the body has returned.
+    /// True if a second run of the steps would have another effect, or if other operations continue with them after
+    /// the body has returned.
     fileprivate var hasSideEffects: Bool {
         steps.contains { step in
             switch step {
@@ -67,7 +68,7 @@ extension Node {
         }
     }
 
-    /// What its body does is the same whether it is cancelled or not, and it has an output.
+    /// True if the body does the same whether it is cancelled or not, and has an output.
     fileprivate var ignoresCancels: Bool {
         !isBodyless && !throwsAtTheEnd
             && steps.allSatisfy { step in

@@ -1,12 +1,13 @@
 import Baton
 
-/// What a predicate throws.
+/// The error that a retry predicate throws.
 struct ConsentThrown: Error {
     let by: Int
     let token: Token
 }
 
-/// What closures around the attempts of a node tell the ledger. None of them holds the operation.
+/// The retries and repetitions of a node, whose closures report to the ledger. None of these closures retains the
+/// operation.
 extension Making {
     static func addTimes(to operation: AnyOperation, _ node: Node, at site: Site) {
         if let limit = node.limits.attempt { operation.timeout(limit) }

@@ -1,13 +1,14 @@
 import Baton
 
-/// What becomes of a body that may run more than once.
+/// The outcomes of bodies that may run more than once.
 extension Model {
-    /// How it goes if nothing is cancelled and no limit that might not come comes.
+    /// The outcomes and attempts of a body if nothing is cancelled and only limits that are certain to be reached are
+    /// reached.
     struct Course {
         let outcomes: [Outcome]
-        /// Of the body.
+        /// The number of times that the body runs.
         let runs: Int
-        /// Of them the last repetition's.
+        /// The number of attempts of the last repetition.
         let attempts: Int
     }
 
@@ -33,7 +34,7 @@ extension Model {
         }
     }
 
-    /// It never comes to the whole body.
+    /// Returns true if no attempt performs all steps of the body.
     func alwaysFailsEarly(_ node: Node, _ known: (Int) -> Outcome) -> Bool {
         guard let note = node.attempts else { return false }
         return course(of: node, note, known).attempts <= note.failures
@@ -48,11 +49,11 @@ extension Model {
         return [.timedOut(limit)]
     }
 
-    /// What else a body can end with when limits cancel attempts of it.
+    /// Returns the other outcomes that are possible if limits cancel attempts of the body.
     func outcomesWithLimits(_ node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
         var all = node.shortLimits.map { Outcome.timedOut($0) }
         guard let note = node.attempts, node.mayBeCut else { return all }
-        // The deadline comes before another attempt.
+        // The deadline may be reached before the next attempt.
         if note.failures > 0 { all += failingOutcomes(of: node, note, known) }
         if case .throwing = note.consent { all.append(.consentThrew(node.id)) }
         return all + outcomes(of: node, known)

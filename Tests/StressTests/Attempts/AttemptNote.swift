@@ -1,40 +1,40 @@
 import Baton
 
-/// How a node's body runs more than once.
+/// How the body of a node runs more than once.
 struct AttemptNote: Sendable {
     enum Backoff: Sendable {
         case immediately
         case constant(Duration)
         case exponential(Duration)
-        /// By the error.
+        /// The error determines the delay.
         case told(Duration)
     }
 
-    /// What the predicate says. Failures count from 0.
+    /// The answers of the retry predicate. Failures are counted from 0.
     enum Consent: Sendable {
         case always
         case no(from: Int)
         case throwing(at: Int)
     }
 
-    /// So many attempts fail, at the beginning of each repetition.
+    /// The number of attempts that fail at the beginning of each repetition.
     var failures = 0
-    /// After so many of the node's steps.
+    /// The number of steps that a failing attempt performs.
     var stepsBeforeFailing = 0
-    /// They wait for their time limit instead of throwing.
+    /// True if failing attempts wait for their time limit instead of throwing.
     var stalls = false
-    /// Nil: it is not retried.
+    /// The maximum number of attempts, or nil if the operation is not retried.
     var attempts: Int?
     var backoff = Backoff.immediately
     var consent = Consent.always
-    /// The predicate suspends before it answers.
+    /// True if the predicate suspends before it answers.
     var asksSlowly = false
-    /// By `retryOnFailure`, which has neither backoff nor number.
+    /// True if the node uses `retryOnFailure`, which has neither a backoff nor a number of attempts.
     var asksAlone = false
     var deadline: Duration?
     var repetition: RepetitionNote?
 
-    /// At the most.
+    /// The maximum number of times that the body runs.
     var mostRuns: Int { (attempts ?? 1) * (repetition?.runs ?? 1) }
 
     func delay(after failures: Int) -> Duration {
@@ -49,36 +49,36 @@ struct AttemptNote: Sendable {
 struct RepetitionNote: Sendable {
     let interval: Duration
     let count: Int?
-    /// Its closure says after so many runs that it is done.
+    /// The number of runs after which the closure reports that the repetition is done.
     let isDoneAfter: Int
 
     var runs: Int { count.map { min($0, isDoneAfter) } ?? isDoneAfter }
 }
 
-/// Time limits of a node.
+/// The time limits of a node.
 struct LimitNote: Sendable {
-    /// Of each attempt.
+    /// The limit of each attempt.
     var attempt: Duration?
     var waiting: Duration?
 
-    /// Longer than any round.
+    /// A limit that is longer than any round.
     static let never = Duration.seconds(20_000)
 }
 
 extension Duration {
-    /// Short: under threads, it passes indeed.
+    /// A short duration, which does pass during a round under threads.
     static func ticks(_ count: Int) -> Duration { .microseconds(50 * count) }
 }
 
 extension Node {
-    /// The limits that can end it, or an attempt of it.
+    /// The limits that can end the node or one of its attempts.
     var shortLimits: [Duration] {
         [limits.attempt, limits.waiting, attempts?.deadline].compactMap { $0 }.filter { $0 < LimitNote.never }
     }
 
-    /// Something can happen between an attempt and the answer whether there is another.
+    /// True if other events can happen between an attempt and the decision about the next one.
     var isAskedSlowly: Bool { attempts.map { $0.attempts != nil && ($0.asksSlowly || mayBeCut) } ?? false }
 
-    /// A limit can cancel its body.
+    /// True if a limit can cancel the body.
     var mayBeCut: Bool { limits.attempt != nil || attempts?.deadline != nil }
 }

@@ -1,21 +1,21 @@
 import Baton
 import Synchronization
 
-/// What is noted about the attempts of one node.
+/// The records of the attempts of one node.
 final class AttemptRecord: Sendable {
-    /// The number of the last one that has begun.
+    /// The number of the last attempt that has begun.
     let last = Atomic<Int>(0)
-    /// A body has returned, and the operation had been cancelled: no other may begin.
+    /// True if a body has returned after the operation was cancelled, so that no further attempt may begin.
     let isOver = Atomic<Bool>(false)
-    /// Under a seed: for the reason that must be the one that stays, while the body ran.
+    /// True if the operation was cancelled while the body ran, with the reason that it must keep. Seeded rounds only.
     let wasCancelled = Atomic<Bool>(false)
-    /// Repetitions whose end was asked about.
+    /// The number of runs after which the closure of the repetition was called.
     private let done = Atomic<Int>(0)
 
     func runsDone() -> Int { done.add(1, ordering: .relaxed).newValue }
 }
 
-/// One of the operation's attempts, holding nothing.
+/// The record of an attempt. It retains nothing.
 struct AttemptEnd: Sendable {
     let number: Int
     let error: Outcome?
@@ -33,7 +33,7 @@ extension NodeRecord {
 }
 
 extension Ledger {
-    /// At the beginning of each run of a body.
+    /// Checks and records the beginning of a run of the body.
     func attemptBegan(_ id: Int, _ attempt: Int) {
         let (record, note) = (nodes[id], graph.nodes[id].attempts)
         check(record.isBetweenRuns, "G2: the body of n\(id) runs twice at once")
@@ -43,7 +43,7 @@ extension Ledger {
         let last = record.attempts.last.exchange(attempt, ordering: .relaxed)
         let isNext = attempt == last + 1 || attempt == 1 && note?.repetition != nil
         check(isNext, "G21: attempt \(attempt) of n\(id) began after attempt \(last)")
-        // Nothing waits for what an attempt before has begun.
+        // No body waits any more for operations that an earlier attempt has started.
         if runs > 1 { record.waits.store(0, ordering: .relaxed) }
     }
 
@@ -51,12 +51,12 @@ extension Ledger {
         if operation.isCancelled { nodes[id].attempts.isOver.store(true, ordering: .relaxed) }
     }
 
-    /// - Returns: How often it has failed before.
+    /// - Returns: The number of earlier failures.
     @discardableResult
     func wasAsked(_ id: Int, failures: Int?) -> Int {
         let expected = nodes[id].attempts.last.load(ordering: .relaxed) - 1
         check(failures ?? expected == expected, "G21: n\(id) is asked about failure \(failures!), not \(expected)")
-        // One that was cancelled meanwhile may see it.
+        // The predicate of an operation that was cancelled meanwhile may see the cancel.
         check(!Task.isCancelled || !isSeeded || hasReason(id), "G16: the predicate of n\(id) is cancelled")
         return expected
     }

@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 extension Verdict {
-    /// The number of attempts, and their history.
+    /// Checks the number of attempts, and their history.
     func checkAttempts(_ node: Node, _ end: Round.End, _ course: Model.Course?) {
         let record = ledger.nodes[node.id]
         let (runs, last) = (
@@ -12,8 +12,8 @@ extension Verdict {
             ledger.check(runs == course.runs, "G21: the body of n\(node.id) ran \(runs) times, not \(course.runs)")
         }
         guard let history = end.history, !node.isBodyless else { return }
-        // It begins anew when it repeats; the names that it takes anew then, or the release of its queue, may be what
-        // ends it.
+        // The history starts again with each repetition. Acquiring exclusions for the next repetition, or the release
+        // of the queue, may end the operation between two repetitions.
         let endsBetween =
             switch end.outcome {
             case .exclusionDeadlock, .queueReleased: true

@@ -1,14 +1,14 @@
 import Baton
 
-/// How long a seeded round of an exact graph may take. Virtual time passes only when nobody can do anything, so
-/// somebody on the way to the last operation pauses or stalls all the while: no longer than all on that way do
-/// together. Where a pause keeps a permit or a name (G12, G22), those who want it pause after one another, and it takes
-/// longer.
+/// The maximum virtual duration of a seeded round of an exact graph. Virtual time passes only when no job can run, so
+/// at every moment an operation on the path to the last one pauses or stalls. The round therefore takes no longer than
+/// all operations on that path together. Where a pause keeps a permit or an exclusion (G12, G22), the operations that
+/// need it pause one after another, and their times are added.
 struct TimeBudget {
     private let model: Model
     private let outcomes: [Outcome]
 
-    /// Nil: there is no limit.
+    /// Creates the budget of an exact graph. Other graphs, and graphs with barriers or rates, have none.
     init?(_ model: Model) {
         if !model.graph.isExact || model.graph.hasBarriers || !model.graph.rates.isEmpty { return nil }
         self.model = model
@@ -18,13 +18,13 @@ struct TimeBudget {
     var whole: Duration {
         let nodes = model.graph.nodes
         let pauses = nodes.map(pauses)
-        // They hold permits and names.
+        // Stalled attempts hold permits and exclusions.
         var held = nodes.map(stalls).reduce(.zero, +)
         var ways: [Set<Int>] = []
         for node in nodes {
             let direct = Set(node.awaited.filter { $0 < node.id })
             ways.append(direct.reduce(into: [node.id]) { $0.formUnion(ways[$1]) })
-            // Its names are kept while its children pause.
+            // The group keeps its exclusions while its children pause.
             guard let group = node.group, group.width != nil || !node.exclusions.isEmpty else { continue }
             held += ways[node.id].reduce(.zero) { $0 + pauses[$1] }
         }
@@ -47,7 +47,7 @@ struct TimeBudget {
 }
 
 extension Node {
-    /// Everything that its end can wait for.
+    /// Everything that the end of the node can wait for.
     fileprivate var awaited: [Int] {
         var all = sources + steps.flatMap(\.targets) + (group.map { $0.children + $0.late } ?? [])
         for case .value(let other) in lastSteps { all.append(other) }

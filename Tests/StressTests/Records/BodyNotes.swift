@@ -1,15 +1,15 @@
 import Baton
 import Synchronization
 
-/// What bodies tell the ledger.
+/// Records and checks of what bodies do.
 extension Ledger {
     func bodyBegan(_ id: Int, _ operation: AnyOperation, attempt: Int, after sources: [AnyOperation]) {
         attemptBegan(id, attempt)
         for source in sources {
             let state = source.state
             if state == .finished { continue }
-            // One that was cancelled before its add never was in the queue: a barrier does not wait for its last
-            // handlers.
+            // An operation that was cancelled before its add never entered the queue, so a barrier does not wait for
+            // its `willFinish` handlers.
             let isApart = !graph.nodes[id].sources.contains(source.reference.node)
             if isApart, !isSeeded, source.isCancelled, state == .finishing { continue }
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
@@ -29,7 +29,7 @@ extension Ledger {
         if !namesFollowEvents(of: id) { holdings.end(Holdings.Key(owner: id)) }
     }
 
-    /// On the body's own task.
+    /// Checks the state of the operation and of its task. Call this on the body's own task.
     func checkpoint(_ id: Int, _ operation: AnyOperation) {
         check(operation.state == .executing, "G1, G2: n\(id) is \(operation.state) while its body runs")
         let (sees, isRequested) = (Task.isCancelled, operation.isCancelled)
@@ -42,10 +42,12 @@ extension Ledger {
 
     // MARK: Permits
 
-    /// Before a wait begins: the permit is counted as given back a little too early, never too late.
+    /// Records that a wait begins. The body calls this before it waits, so the permit is counted as released a little
+    /// too early, never too late.
     ///
-    /// Each wait of a body gives it, and one that finds it given takes that back: else, while the first is between its
-    /// two counts, a second could releases the permit to others.
+    /// Each wait subtracts the permit from `holding` first, and adds it again if another wait of the body has already
+    /// released it. If the wait were counted in `waits` first, a second wait could release the permit to other bodies
+    /// before the first wait has subtracted it.
     func waitBegan(_ id: Int, child: AnyOperation?) {
         if isSeeded, let child { nodes[id].children.withLock { $0.append(child) } }
         let record = queue(of: id).map { queues[$0] }
@@ -67,7 +69,8 @@ extension Ledger {
         if let queue = queue(of: id) { queues[queue].holding.subtract(1, ordering: .relaxed) }
     }
 
-    /// What runs may exceed a width that has just been narrowed; under a seed, nothing new starts then.
+    /// Checks the number of permits after a body has taken one. Running bodies may exceed a width that was just
+    /// reduced, but under a seed no new body starts then.
     private func tookPermit(_ id: Int, isStart: Bool) {
         guard let queue = queue(of: id) else { return }
         let record = queues[queue]

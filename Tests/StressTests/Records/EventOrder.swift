@@ -1,17 +1,17 @@
 import Baton
 
-/// What came last of the events of one operation, and what must not come after it (G27).
+/// The last event of one operation, and which events must not follow it (G27).
 struct EventOrder {
     private var number: UInt64 = 0
     private var rank = -1
     private var isCancelled = false
     private var isPaused = false
-    /// What came before, nobody has told.
+    /// True if the observer came late and has missed earlier events.
     private var isLate = false
 
     init(isLate: Bool = false) { self.isLate = isLate }
 
-    /// Nil: it comes when it may.
+    /// Records the event. Returns a description of the fault, or nil if the event may occur now.
     mutating func fault(in event: OperationEvent) -> String? {
         if event.number <= number { return "event \(event.number) after event \(number)" }
         number = event.number
@@ -42,7 +42,7 @@ struct EventOrder {
         }
     }
 
-    /// Of one that was observed late.
+    /// A late observer concludes from such an event that the operation is running.
     private mutating func noteThatItRuns() {
         if isLate { rank = 4 }
         isLate = false

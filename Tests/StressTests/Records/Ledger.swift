@@ -1,29 +1,30 @@
 import Baton
 import Synchronization
 
-/// Sees what happens in a round, and notes what must not.
+/// Observes the events of a round, and records violations.
 final class Ledger: Sendable {
     let graph: Graph
     let nodes: [NodeRecord]
     let queues: [QueueRecord]
     let census = ResourceCount()
-    /// One thread runs everything, so that what comes first in the code comes first in time.
+    /// True if one thread runs everything, so the order of statements is the order in time.
     let isSeeded: Bool
     let trace = Locked<[TraceEvent]>([])
-    /// What the operations have at the moment: what waits for them may have raised it.
+    /// Returns the current priorities of the operations. Operations that wait for them may have raised them.
     let priorities = Locked<(@Sendable () -> [OperationPriority?])?>(nil)
     private let found = Locked<[String]>([])
     let holdings: Holdings
     let hasProbe: Bool
     private let knowsQueues: Bool
-    /// Under threads an event may be told a little later than it is true, by another thread: bodies say it themselves.
+    /// True if events determine which exclusions are held. Under threads another thread may report an event a little
+    /// late, so the bodies report it themselves.
     private let namesFollowEvents: Bool
 
     init(_ graph: Graph, hasProbe: Bool, isSeeded: Bool) {
         self.graph = graph
         holdings = Holdings(graph)
         self.isSeeded = isSeeded
-        // Without events, only a single queue is known to be the one.
+        // Without events, the queue of an operation is known only if there is a single queue.
         self.hasProbe = hasProbe
         namesFollowEvents = hasProbe && isSeeded
         knowsQueues = hasProbe || graph.queues.count == 1
@@ -31,7 +32,8 @@ final class Ledger: Sendable {
         queues = graph.queues.map { QueueRecord(width: $0.width) }
     }
 
-    /// Nor do events tell when the run of one that repeats is over.
+    /// True if events determine when the node holds its exclusions. For repeated bodies no event tells when a run
+    /// ends.
     func namesFollowEvents(of id: Int) -> Bool { namesFollowEvents && graph.nodes[id].attempts == nil }
 
     var violations: [String] { found.withLock { $0 } }
@@ -59,7 +61,7 @@ final class Ledger: Sendable {
 
     // MARK: Outcomes
 
-    /// Everybody who sees an outcome sees the same one (G1).
+    /// Checks that every reader of an outcome sees the same one (G1).
     func saw(_ id: Int, _ outcome: Outcome) {
         let first = nodes[id].firstOutcome.withLock { first in
             if first == nil { first = outcome }
@@ -75,14 +77,14 @@ final class Ledger: Sendable {
 
     // MARK: Events of the engine
 
-    /// Who adds. The event of an add comes on the task that adds.
+    /// The caller that adds an operation. The event of an add is reported on the task that adds.
     enum Adder {
-        /// A group that starts, or conditions that bring something along.
+        /// A group that starts its children, or conditions that bring operations along.
         case engine
         case driver
-        /// A body, inside `context.run` or `group.add`.
+        /// A body that calls `context.run` or `group.add`.
         case parent
-        /// A body, inside `queue.run`.
+        /// A body that calls `queue.run`.
         case awaiter
         case product
 
@@ -94,8 +96,8 @@ final class Ledger: Sendable {
     func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
-        // Those who misuse it after its end do not wait for one another, and this is called outside the lock that
-        // orders what observers are told.
+        // Callers that misuse an operation after its end do not wait for one another, and the probe is called outside
+        // the lock that orders the events of observers.
         if case .misuse = event.kind, nodes[id].phase.load(ordering: .relaxed) == 3 { return }
         if let fault = nodes[id].events.withLock({ $0.fault(in: event) }) {
             violation("G27: n\(id): \(fault)")
@@ -104,7 +106,7 @@ final class Ledger: Sendable {
         switch event.kind {
         case .added: next = 1
         case .started:
-            // As ``EventOrder`` says.
+            // An operation with several attempts starts several times; ``EventOrder`` checks their order.
             if graph.nodes[id].attempts != nil, nodes[id].phase.load(ordering: .relaxed) == 2 { return }
             next = 2
         case .finished: next = 3

@@ -1,46 +1,46 @@
 import Baton
 import Synchronization
 
-/// What is noted about one node while it runs. Relaxed atomics only: the notes must not order what the engine has to
-/// order.
+/// The records of one node during a round. All atomics are relaxed, because the records must not order what the engine
+/// has to order itself.
 final class NodeRecord: Sendable {
     let starts = Atomic<Int>(0)
     let ends = Atomic<Int>(0)
     let handlerCalls = Atomic<Int>(0)
     let handlersAdded = Atomic<Int>(0)
-    /// The queue that reported it as added, or -1.
+    /// The index of the queue that reported the operation as added, or -1.
     let queue = Atomic<Int>(-1)
-    /// `context.run` has added it: it runs in a suspended queue, too.
+    /// True if a parent has added it as a child, so that it runs in a suspended queue, too.
     let isChild = Atomic<Bool>(false)
-    /// How far the events have come: 1 added, 2 started, 3 finished.
+    /// The last event: 1 for added, 2 for started, 3 for finished.
     let phase = Atomic<Int>(0)
     let events = Locked(EventOrder())
-    /// Open waits of the body, and `ended` when it has returned.
+    /// The number of open waits of the body, plus ``ended`` when the body has returned.
     let waits = Atomic<Int>(0)
     let firstOutcome = Locked<Outcome?>(nil)
     let cancels = Locked<[Outcome.Reason]>([])
-    /// Under a seed: the reason that must be the one that stays.
+    /// The reason that the operation must keep. Seeded rounds only.
     let decisiveReason = Locked<Outcome.Reason?>(nil)
-    /// Under a seed: what its body runs and awaits at this moment.
+    /// The operations that the body runs and awaits at the moment. Seeded rounds only.
     let children = Locked<[AnyOperation]>([])
-    /// Somebody was cancelled while it awaited `queue.run` of this.
+    /// True if a caller was cancelled while it awaited `queue.run` of this operation.
     let isTakenBack = Atomic<Bool>(false)
-    /// Somebody was cancelled while it waited to submit this.
+    /// True if a caller was cancelled while it waited to submit this operation.
     let isGivenUp = Atomic<Bool>(false)
     let attempts = AttemptRecord()
     let handlers = HandlerRecord()
     let conditions = ConditionRecord()
-    /// A group has taken it from a body.
+    /// True if a group has accepted the operation from a body.
     let isTaken = Atomic<Bool>(false)
-    /// The body has cancelled the task of this attempt.
+    /// True if the body has cancelled the task of this attempt.
     let hasCancelledItself = Atomic<Bool>(false)
 
     static let ended = 1 << 32
 }
 
-/// What is noted about one queue.
+/// The records of one queue during a round.
 final class QueueRecord: Sendable {
-    /// Bodies that hold a permit; never more than there really are.
+    /// The number of bodies that hold a permit. It never exceeds the real number.
     let holding = Atomic<Int>(0)
     let width: Atomic<Int>
     let greatestWidth: Atomic<Int>

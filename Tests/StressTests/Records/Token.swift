@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Lives as long as the body, output, error or handler that holds it; the census counts them (G31).
+/// An object that lives as long as the body, output, error or handler that retains it. The census counts the tokens
+/// (G31).
 final class Token: Sendable {
     private let census: ResourceCount
 

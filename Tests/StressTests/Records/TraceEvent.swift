@@ -1,21 +1,21 @@
 import Baton
 
-/// What happened under a seed, in order.
+/// An event of a seeded run, in the order in which events occurred.
 enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
-    /// `isAwaited`: by a body, as its child or otherwise.
+    /// `isAwaited` is true if a body awaits the operation, as its child or otherwise.
     case added(Int, queue: Int, isChild: Bool, isAwaited: Bool)
-    /// `priorities`: of all operations at that time. Nil: it has gone.
+    /// `priorities` contains the priorities of all operations at that time, and nil for released operations.
     case started(Int, queue: Int, priorities: [OperationPriority?])
     case finished(OperationOutcome, Int, queue: Int)
-    /// A synchronous add: what it adds becomes ready in one step.
+    /// A synchronous add begins. All operations that it adds become ready in one step.
     case addBegan
     case addEnded
-    /// Its conditions' turn has come.
+    /// The operation evaluates its conditions next.
     case asked(Int)
     case suspended(Int)
     case resumed(Int)
     case width(Int, Int)
-    /// It was set.
+    /// A driver sets the priority.
     case priority(Int)
 
     var description: String {

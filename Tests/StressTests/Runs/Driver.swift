@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 import BatonTesting
 
-/// One of the tasks that add a graph and disturb it.
+/// One of the tasks that add the operations of a graph and disturb them.
 struct Driver: Sendable {
     let round: Round
     let actions: [Action]
@@ -140,7 +140,7 @@ struct Driver: Sendable {
         ledger.check(operation.state != .created, "n\(id) was submitted, and is not added")
     }
 
-    /// Late ones.
+    /// Adds handlers to an operation that may already have been added or have finished.
     private func addHandlers(to operation: AnyOperation, _ id: Int) {
         Making.addHandler(to: operation, id, isLate: true, at: site)
         Making.addTeller(to: operation, id, isLate: true, at: site)
@@ -170,7 +170,8 @@ struct Driver: Sendable {
 }
 
 extension Misuse {
-    /// Other operations may have brought it along, to the same queue or to another one.
+    /// True if an operation was added that another operation had already brought along, to the same queue or to
+    /// another one.
     var isOfSecondAdd: Bool {
         switch kind {
         case .addedTwice, .addedWithReader: true

@@ -2,9 +2,9 @@ import Baton
 import BatonTesting
 import Synchronization
 
-/// Queues that take no more.
+/// Draining and shutting down the queues of a round.
 extension Round {
-    /// Twice at once, while a third task adds.
+    /// Closes each queue from two tasks at once, while a third task adds operations.
     func end() async {
         if plan.ending == .idle { return }
         await withDiscardingTaskGroup { group in
@@ -28,7 +28,7 @@ extension Round {
         await mustRefuse(queue, "after the queue had been shut down")
     }
 
-    /// Once it has refused one, it takes no more.
+    /// Checks that a queue that has refused an operation accepts no further one.
     private func addWhileItCloses(_ queue: AsyncOperationQueue) async {
         var hasRefused = false
         for _ in 0..<4 {
@@ -52,7 +52,8 @@ extension Round {
         do throws(OperationError) { try await late.value } catch {
             switch error {
             case .queueShutDown: calls.add(1, ordering: .relaxed)
-            // The other one cancels whatever it finds, and may find this on its way out.
+            // The other task that closes the queue cancels every operation that it finds, perhaps this one before it
+            // is refused.
             case .cancelled(.queue) where plan.ending == .cutOff: calls.add(1, ordering: .relaxed)
             default: break
             }

@@ -1,11 +1,10 @@
 import Baton
 
 extension Round {
-    /// After the end: waits for what may come a little later, compares with the model, and throws if anything was
-    /// wrong.
+    /// Waits until everything has been released, compares the round with the model, and throws if anything was wrong.
     func judge(seed: UInt64) async throws {
         let ledger = site.ledger
-        // Handlers of what was never added, or whose queue has gone, run elsewhere.
+        // Handlers of operations that were never added, or whose queue was released, run outside the scheduler.
         let deadline = ContinuousClock.now + .seconds(900)
         while !isOver, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
         ledger.check(isOver, "G31: something is left: \(remains)")

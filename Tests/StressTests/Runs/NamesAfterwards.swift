@@ -3,7 +3,7 @@ import BatonTesting
 @testable import Baton
 
 extension Round {
-    /// When everything has finished, nobody holds a name of this round, or waits for one (G12), or for a rate.
+    /// Checks that no operation holds a name of this round or waits for one (G12), or waits for a rate.
     func checkNames() {
         let schedule = site.scheduler.map { OperationScope(of: $0) } ?? .process
         for (number, note) in graph.names.enumerated() {

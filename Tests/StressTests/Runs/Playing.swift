@@ -3,7 +3,7 @@ import BatonTesting
 import Synchronization
 
 extension Round {
-    /// Runs it all, and returns when every operation that was added has finished.
+    /// Runs the plan, and returns when every operation that was added has finished.
     func play() async {
         await withDiscardingTaskGroup { group in
             for (index, actions) in plan.drivers.enumerated() {
@@ -26,18 +26,19 @@ extension Round {
         checkTime()
         collect()
         letGoOfObservers()
-        // Handlers of what nobody added, or whose queue has gone, run outside the scheduler, and may still be at it. A
-        // search for deadlocks of another test may hold a copy of who holds which names, and with it these operations.
+        // Handlers of operations that were never added, or whose queue was released, run outside the scheduler, and
+        // may still be running. A search for deadlocks of another test may hold a copy of the table of exclusions,
+        // which retains these operations.
         let isSeeded =
             site.scheduler != nil && graph.isExact && !graph.hasGroups && plan.observers.isEmpty
             && graph.names.isEmpty && graph.queues.allSatisfy { $0.release == .never }
         site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
     }
 
-    /// A driver has done its actions; tasks that it started may still wait.
+    /// Records that a driver has performed its actions. Tasks that it started may still wait.
     func scriptEnded() { endedScripts.append(()) }
 
-    /// While operations are unfinished: some wait for gates.
+    /// Releases the handles of queues while operations are unfinished. Some of these operations wait for gates.
     private func letGoOfQueues() {
         for (index, note) in graph.queues.enumerated() {
             switch note.release {
@@ -65,7 +66,8 @@ extension Round {
 
     // MARK: Ending
 
-    /// From the last to the first: only a later one can still add an earlier one.
+    /// Awaits the operations from the last to the first, because only an operation with a higher number can still add
+    /// one with a lower number.
     private func finishAll() async {
         if !plan.keepsOperations { return await idle() }
         for id in graph.nodes.indices.reversed() {
@@ -74,7 +76,7 @@ extension Round {
         }
     }
 
-    /// False: there was none.
+    /// Awaits the stray tasks. Returns false if there were none.
     private func finishStrays() async -> Bool {
         let strays = site.takeStrays()
         for stray in strays { await stray.value }
@@ -85,14 +87,15 @@ extension Round {
         for index in graph.queues.indices { await site.queue(index)?.waitUntilIdle() }
     }
 
-    /// Before anything is released: to have waited for nobody is to have been in time.
+    /// Checks the virtual time of the round before anything is released. Without a wait for virtual time, the round
+    /// took none.
     private func checkTime() {
         guard let time = site.timeOfItself, let budget = TimeBudget(Model(graph: graph))?.whole else { return }
         site.ledger.check(
             time <= budget, "G12, G22: it took \(time), and \(budget) are enough when pauses keep nothing")
     }
 
-    /// Notes how everything ended, and lets it all go.
+    /// Records how every operation ended, and releases the operations.
     private func collect() {
         let ledger = site.ledger
         var ends: [End?] = []
@@ -107,7 +110,8 @@ extension Round {
                     })
             } else {
                 let outcome = ledger.nodes[id].firstOutcome.withLock { $0 }
-                // These are exact ones, where nothing but limits cancels what has not ended so.
+                // Operations are released early in exact graphs only, where nothing but a limit cancels an operation
+                // with another outcome.
                 ends.append(
                     outcome.map { outcome in
                         let isCancelled = if case .timedOut = outcome { true } else { outcome.kind == .cancelled }
@@ -129,12 +133,13 @@ extension Round {
         withExtendedLifetime(all) {}
     }
 
-    // MARK: Afterwards
 
-    /// Everything added has finished, and nobody holds anything.
+    // MARK: State after the round
+
+    /// True if everything that was added has finished, and nothing retains it.
     var isOver: Bool { isClean && site.observers.living == 0 }
 
-    /// But for observers, for whom an idle queue does not wait.
+    /// Like `isOver`, without the observers: an idle queue does not wait for them.
     var isClean: Bool { site.ledger.census.living == 0 && living.isEmpty && handlersHaveRun }
 
     private var living: [Int] {
@@ -151,7 +156,7 @@ extension Round {
         }
     }
 
-    /// What has not been let go, for a report.
+    /// The objects that are still retained, for a report.
     var remains: String {
         let calls = site.ledger.nodes.enumerated().compactMap { id, record in
             let (called, added) = (
@@ -163,7 +168,7 @@ extension Round {
             "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers \(calls.joined(separator: " "))"
     }
 
-    /// Why each unfinished operation has not finished.
+    /// The explanations of all unfinished operations.
     var explanation: String {
         remaining.withLock { $0 }.compactMap(\.operation).filter { $0.state != .created && $0.state != .finished }
             .map { "\($0): \($0.explain())\n      \(graph.nodes[$0.reference.node])" }.joined(separator: "\n")

@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 import BatonTesting
 
-/// One run of a graph by a plan, from making the operations to the end of the last one.
+/// One run of a graph by a plan, from the creation of the operations to the end of the last one.
 final class Round: Sendable {
     let graph: Graph
     let plan: Plan
@@ -17,15 +17,16 @@ final class Round: Sendable {
         weak let operation: AnyOperation?
     }
 
-    /// What an operation looks like when all is over.
+    /// The state of an operation at the end of the round.
     struct End: Sendable {
         let outcome: Outcome
         let isCancelled: Bool
-        /// Nil: the operation has been let go.
+        /// The attempts of the operation, or nil if the operation was released early.
         let history: [AttemptEnd]?
     }
 
-    /// On a scheduler, or on threads: the global executor's, or the pool's as well.
+    /// Creates a round that runs on a scheduler, or on threads: those of the global executor, and of `pool` if there
+    /// is one.
     init(_ graph: Graph, _ plan: Plan, scheduler: SeededScheduler? = nil, pool: ThreadPool? = nil) {
         self.graph = graph
         self.plan = plan
@@ -49,7 +50,7 @@ final class Round: Sendable {
         if plan.keepsOperations { return }
         for node in graph.nodes {
             Making.addHandler(to: made[node.id], node.id, isLate: false, at: site)
-            // Those that run them have them.
+            // The bodies that run a nested operation retain it.
             if node.isNested { operations.withLock { $0[node.id] = nil } }
         }
     }
@@ -86,7 +87,7 @@ final class Round: Sendable {
 
     func operation(_ id: Int) -> AnyOperation? { operations.withLock { $0[id] } }
 
-    /// They were added.
+    /// Releases operations that were added, unless the plan keeps them.
     func forget(_ ids: [Int]) {
         if plan.keepsOperations { return }
         for id in ids {

@@ -2,27 +2,27 @@ import Baton
 import Synchronization
 import BatonTesting
 
-/// What the bodies of a round share. It holds no operation.
+/// The state that the bodies of a round share. It retains no operation.
 final class Site: Sendable {
     let ledger: Ledger
     let gates: [Gate]
-    /// Nobody opens it.
+    /// A gate that is never opened.
     let never = Gate()
-    /// Of the round.
+    /// The gate that opens at the end of the round.
     let end = Gate()
     let observers = ResourceCount()
-    /// That drivers have let pass.
+    /// The time by which drivers have advanced the clock.
     private let passed = Locked(Duration.zero)
     let start: TestClock.Instant
-    /// Of bodies, for each rate. Seeded rounds note them.
+    /// The times at which bodies started, for each rate. Only seeded rounds record them.
     let starts = Locked<[Int: [Duration]]>([:])
-    /// Nil under threads.
+    /// The scheduler, or nil if the round runs on threads.
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
     private let handles: Locked<[AsyncOperationQueue?]>
-    /// All operations, for handlers to be made with.
+    /// All operations, for the creation of handlers.
     let made = Locked<[Weak]>([])
-    /// Names are the whole process's, or those of a scope.
+    /// The prefix that makes the names of this round unique, because names belong to the whole process or to a scope.
     let namePrefix: String
     let scope: OperationScope
     private static let sites = Atomic<Int>(0)
@@ -43,7 +43,7 @@ final class Site: Sendable {
         handles = Locked(queues)
     }
 
-    /// Nil when the handle has been let go.
+    /// Returns the handle of a queue, or nil if it was released.
     func queue(_ index: Int) -> AsyncOperationQueue? { handles.withLock { $0[index] } }
 
     func letGo(_ index: Int) { handles.withLock { $0[index] = nil } }
@@ -54,7 +54,7 @@ final class Site: Sendable {
         Task.detached(executorPreference: executor) { await body() }
     }
 
-    /// A task that nobody awaits before the end of the round.
+    /// Starts a task that nothing awaits before the end of the round.
     func stray(_ body: @escaping @Sendable () async -> Void) {
         let task = task(body)
         strays.withLock { $0.append(task) }
@@ -75,17 +75,17 @@ final class Site: Sendable {
         scheduler.clock.advance(by: time)
     }
 
-    /// Because nobody could do anything. Nil under threads.
+    /// The virtual time that passed because no job could run, or nil if the round runs on threads.
     var timeOfItself: Duration? {
         scheduler.map { start.duration(to: $0.clock.now) - passed.withLock { $0 } }
     }
 
     // MARK: Cancelling
 
-    /// Cancels, and remembers why.
+    /// Cancels an operation, records the reason, and checks the effect.
     ///
-    /// `isNested`: from an `onCancel` handler, where what follows from this cancel may wait for the end of the outer
-    /// one.
+    /// - Parameter isNested: True if the caller is an `onCancel` handler. The effects of this cancel may then be
+    /// delayed until the outer cancel ends.
     func cancel(_ operation: AnyOperation, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
         let record = ledger.nodes[id]
@@ -108,7 +108,8 @@ final class Site: Sendable {
             !ledger.isSeeded || wasRunning || operation.state == .finished
                 || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
-        // Under threads another cancel may be on its way to the children, or a child on its way to its parent.
+        // Under threads, another cancel may not have reached the children yet, or a child may be about to report to
+        // its parent.
         if isNested || !wasRunning || !ledger.isSeeded { return }
         let group = (ledger.graph.nodes[id].group?.children ?? []).compactMap { id in made.withLock { $0[id].operation }
         }

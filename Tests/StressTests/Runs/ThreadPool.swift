@@ -1,11 +1,11 @@
 import Baton
 import Foundation
 
-/// Threads of its own, more than there are cores, so that the system takes the core away from them in the middle of
-/// anything, and so that bodies that spin keep nobody else's thread.
+/// An executor with threads of its own. There are more threads than cores, so that the system preempts them at any
+/// point, and bodies that spin block no other thread.
 final class ThreadPool: TaskExecutor {
     private final class Jobs: @unchecked Sendable {
-        // Guarded by the condition.
+        // The condition guards this property.
         private var waiting: [UnownedJob] = []
         private let condition = NSCondition()
 
@@ -24,10 +24,10 @@ final class ThreadPool: TaskExecutor {
         }
     }
 
-    /// Their threads end with the process.
+    /// The threads of the pools run until the process ends.
     static let shared = ThreadPool()
     static let racing = ThreadPool()
-    /// Bodies block all of its threads.
+    /// An executor with so few threads that bodies block all of them.
     static let small: any TaskExecutor = ThreadExecutor(name: "small", threads: 2)
 
     private let jobs = Jobs()

@@ -1,7 +1,7 @@
 import Baton
 import BatonTesting
 
-/// Something is wrong with a round: what, and how to repeat it.
+/// The faults of a round, and how to repeat it.
 struct StressFailure: Error, CustomStringConvertible {
     let seed: UInt64
     let faults: [String]
@@ -12,9 +12,9 @@ struct StressFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Does the work; a hang ends in an error that says what everything waits for.
+/// Runs `work`. If it hangs, throws an error that explains what each unfinished operation waits for.
 ///
-/// Under a seed the limit is virtual: the clock moves only when no job can run.
+/// Under a seed the limit is virtual: the clock advances only when no job can run.
 func watched(
     seed: UInt64, scheduler: SeededScheduler? = nil, explaining: @Sendable () -> [String],
     _ work: @escaping @Sendable () async -> Void
@@ -28,12 +28,12 @@ func watched(
         if let clock = scheduler?.clock {
             try await clock.sleep(for: .seconds(3600))
         } else {
-            // Far more than a round takes, also under a sanitizer.
+            // The limit is far longer than a round takes, even under a sanitizer.
             try await TimeSource(ContinuousClock()).sleep(until: .seconds(900))
         }
         ends(false)
     }
-    // None: the test has been cancelled, because another part of it has failed.
+    // There is no event if the test was cancelled because another part of it failed.
     let isOver = await ends.waitForCount(1).first ?? true
     watchdog.cancel()
     if !isOver { throw StressFailure(seed: seed, faults: ["G25: it hangs."] + explaining()) }

@@ -1,13 +1,14 @@
 import Baton
 
-/// Who may have to wait for whom.
+/// The waits that are possible between the operations of a plan.
 extension UniquePlan {
-    /// One that joins or replaces another waits for it; that one may wait for the first.
+    /// Returns true if the node may wait for itself through other nodes. An operation that joins or replaces another
+    /// waits for it, and that one may wait for the first.
     func mayBeInCycle(_ id: Int) -> Bool {
         upstream(of: awaited(by: id)) { awaited(by: $0) }.contains(id)
     }
 
-    /// By itself, or through what it joins or replaces; each needs itself.
+    /// Returns true if the node is `source` or needs it: directly, or through an operation that it joins or replaces.
     func needs(_ id: Int, _ source: Int) -> Bool {
         upstream(of: [id]) { nodes[$0].sources + alike($0) }.contains(source)
     }

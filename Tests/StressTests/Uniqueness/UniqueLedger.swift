@@ -1,9 +1,9 @@
 import Baton
 import Synchronization
 
-/// Who has which identity, as far as can be seen, and what must not be.
+/// Records which operations have which unique key, as far as the test can know, and what must not happen.
 final class UniqueLedger: Sendable {
-    /// What an operation finds when it is added.
+    /// The effect of adding an operation with a unique key.
     enum Entrance {
         case enters
         case isRejected(by: Int)
@@ -12,26 +12,26 @@ final class UniqueLedger: Sendable {
     }
 
     private struct State {
-        /// Of each key: those that have it and may be unfinished, oldest first.
+        /// For each key, the operations that have it and may be unfinished, oldest first.
         var owners: [[Int]]
         var joined: [Int: Int] = [:]
-        /// Originals whose owners are not interested any more, while others were.
+        /// The originals whose owners withdrew their interest while joiners were still interested.
         var withdrawn: Set<Int> = []
-        /// Cancelled by those who may.
+        /// The operations that were cancelled regardless of their joiners.
         var forced: Set<Int> = []
-        /// Of each key: whose body ran last.
+        /// For each key, the operation whose body ran last.
         var lastRunner: [Int?]
         var runs: [Int]
         var reasons: [[Outcome.Reason]]
         var faults: [String] = []
         var entrances: [Int: Entrance] = [:]
-        /// Several were added at once.
+        /// True once an add has brought other operations along, so that later effects of adds are not known.
         var isLost = false
     }
 
     let census = ResourceCount()
     private let plan: UniquePlan
-    /// Under a seed, and added one by one: it is known what each one finds.
+    /// True if the round runs under a seed. If operations are also added one by one, the effect of each add is known.
     private let isSeeded: Bool
     private var isExact: Bool { isSeeded && plan.addsOneByOne && !state.withLock { $0.isLost } }
     private let state: Locked<State>
@@ -49,7 +49,7 @@ final class UniqueLedger: Sendable {
 
     func add(_ operation: AsyncOperation<Value>) { operations.withLock { $0.append(operation) } }
 
-    /// Nil: it is not made yet.
+    /// Returns the operation, or nil if it has not been created yet.
     func operation(_ id: Int) -> AsyncOperation<Value>? {
         operations.withLock { $0.indices.contains(id) ? $0[id] : nil }
     }
@@ -72,7 +72,7 @@ final class UniqueLedger: Sendable {
 
     // MARK: Adding
 
-    /// Does the adding. Nothing else may happen in between.
+    /// Adds the operation, and checks the effect. Nothing else may happen in between.
     func adding(_ id: Int, _ add: () async -> Void) async {
         if needsMore(id, withSources: true) { state.withLock { $0.isLost = true } }
         let entrance = willAdd(id)
@@ -80,7 +80,7 @@ final class UniqueLedger: Sendable {
         if let entrance { wasAdded(id, entrance) }
     }
 
-    /// The same at once, so that what follows from it is seen before anything else happens.
+    /// Adds the operation synchronously, and checks the effect before anything else happens.
     func addingAtOnce(_ id: Int, withSources: Bool, _ add: () -> Void) {
         if needsMore(id, withSources: withSources) { state.withLock { $0.isLost = true } }
         let entrance = willAdd(id)
@@ -94,8 +94,8 @@ final class UniqueLedger: Sendable {
         }
     }
 
-    /// Something else would be added with it: its inputs, or, with sources, what it needs and what those of its
-    /// identity need.
+    /// Returns true if the add would bring other operations along: the inputs, or, with sources, everything that the
+    /// operation or an operation with the same key needs.
     private func needsMore(_ id: Int, withSources: Bool) -> Bool {
         let owners = state.withLock { $0.owners }
         var seen: Set<Int> = [id]
@@ -110,7 +110,7 @@ final class UniqueLedger: Sendable {
         return false
     }
 
-    /// Nil: it is not known.
+    /// Predicts the effect of the add, or returns nil if it is not known.
     private func willAdd(_ id: Int) -> Entrance? {
         guard isExact, let key = plan.nodes[id].key, operation(id)?.state == .created else { return nil }
         let owners = state.withLock { $0.owners[key] }.filter { operation($0).map { $0.state != .finished } ?? false }
@@ -143,7 +143,7 @@ final class UniqueLedger: Sendable {
     private func wasAdded(_ id: Int, _ entrance: Entrance) {
         let error = operation(id)?.error.map { Outcome($0) }
         let isRejected = if case .duplicate? = error { true } else { false }
-        // Who runs it was cancelled before it came.
+        // The body that runs the operation was cancelled before the add.
         let wasCancelled =
             switch error {
             case .cancelled(.parent)?: true
@@ -184,7 +184,7 @@ final class UniqueLedger: Sendable {
         return all.filter { operation($0).map { $0.state != .finished } ?? false }
     }
 
-    /// An original is cancelled when its owner and all who have joined it are not interested any more, and not before.
+    /// Checks that an original is cancelled if, and only if, its owner and all of its joiners have lost interest.
     func checkInterest() {
         if !isExact { return }
         let (withdrawn, forced) = state.withLock { ($0.withdrawn, $0.forced) }
@@ -201,7 +201,8 @@ final class UniqueLedger: Sendable {
 
     // MARK: Running
 
-    /// What ran before with this key must be over, not only its body: it may have wanted to run again.
+    /// Checks that the previous operation with this key has finished. It is not enough that its body has returned,
+    /// because the operation could have another attempt.
     func bodyBegan(_ id: Int, _ attempt: Int) {
         let key = plan.nodes[id].key
         let former = state.withLock { state -> Int? in

@@ -1,32 +1,32 @@
 import Baton
 
-/// A round of operations that share a few identities, over several queues: what they are, and who adds and cancels
-/// what. A plain value; a seed decides it.
+/// A round of operations on several queues that share a few unique keys, and the actions of the drivers that add and
+/// cancel them. The plan is a plain value that a seed determines.
 struct UniquePlan: Sendable {
     var queues: [QueueNote] = []
     var nodes: [UniqueNode] = []
-    /// One list for each of several tasks.
+    /// The actions of each driver. A driver is a task.
     var drivers: [[UniqueAction]]
     let keyCount: Int
     let gateCount = 2
-    /// Operations are added one at a time, so that under a seed it is known what each one finds.
+    /// True if operations are added one at a time, so that under a seed the effect of each add is known.
     let addsOneByOne: Bool
 }
 
 struct UniqueNode: Sendable {
     let id: Int
-    /// Nil: it is like no other.
+    /// The unique key, or nil if the operation has none.
     let key: Int?
     let policy: UniquenessPolicy
     let queue: Int
-    /// Only ever run by bodies.
+    /// True if only bodies run the operation.
     let isNested: Bool
-    /// An operation of its own, which nobody else needs or adds, comes first.
+    /// True if the operation waits for a separate operation that nothing else needs or adds.
     let hasPrivateSource: Bool
     var input: Int?
     var order: [Int] = []
     var steps: [UniqueStep] = []
-    /// So many attempts fail before one does not.
+    /// The number of attempts that fail before one succeeds.
     var failures = 0
     var delay = Duration.zero
     var throwsAtTheEnd = false
@@ -39,7 +39,7 @@ struct UniqueNode: Sendable {
 enum UniqueStep: Sendable {
     case yield(Int)
     case gate(Int, heedsCancel: Bool)
-    /// In the node's context.
+    /// Runs a child in the node's context.
     case run(Int)
     case cancel(Int)
 }
@@ -47,12 +47,12 @@ enum UniqueStep: Sendable {
 enum UniqueAction: Sendable {
     case add(Int)
     case addTogether([Int], queue: Int)
-    /// With all that it needs.
+    /// Adds the operation with everything that it needs.
     case addWithSources(Int)
-    /// By a task of its own, which is cancelled after so many yields.
+    /// Runs the operation in a separate task, which is cancelled after the given number of yields.
     case run(Int, cancelledAfter: Int?)
     case cancel(Int)
-    /// All of them.
+    /// Cancels all operations with the key.
     case cancelKey(Int)
     case openGate(Int)
     case resume(Int)

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Synchronization
 
-/// One run of a plan.
+/// One run of a ``UniquePlan``.
 final class UniqueRound: Sendable {
     let plan: UniquePlan
     let ledger: UniqueLedger
@@ -13,11 +13,11 @@ final class UniqueRound: Sendable {
     let sources = Locked<[Int: AsyncOperation<Void>]>([:])
     let outcomes = Locked<[Outcome?]>([])
     private let number: Int
-    /// That have not come to the end of their actions.
+    /// The number of drivers that have not performed all of their actions.
     private let drivers: Atomic<Int>
     private static let rounds = Atomic<Int>(0)
 
-    /// One that is like every other to the hash table.
+    /// A key whose hash is the same for all keys of a round, so that they collide in the hash table.
     private struct Key: Hashable {
         let round: Int
         let number: Int
@@ -146,7 +146,7 @@ final class UniqueRound: Sendable {
                 case .passTime(let time): scheduler?.clock.advance(by: time)
                 }
             }
-            // What others of this group wait for.
+            // Other tasks of this group wait for the gates and the suspended queues.
             if drivers.subtract(1, ordering: .relaxed).newValue == 0 { openEverything() }
         }
     }

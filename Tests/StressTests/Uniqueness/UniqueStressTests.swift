@@ -2,8 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Operations that share identities, added and cancelled in random order: never two of one identity at once, and
-/// everyone ends as its policy says.
+/// Adds and cancels operations that share unique keys in random order. Two operations with one key must never run at
+/// once, and each must end as its policy says.
 @Suite struct UniqueStressTests {
     @Test(.timeLimit(.minutes(60)), arguments: [2...8: 2_000, 10...40: 1_000])
     func identitiesUnderEverySchedule(nodeCounts: ClosedRange<Int>, schedules: Int) async throws {

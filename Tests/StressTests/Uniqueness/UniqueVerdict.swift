@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 extension UniqueRound {
-    /// Compares the end of the round with what may be.
+    /// Compares the end of the round with the permitted outcomes.
     func judge(seed: UInt64) async throws {
         let outcomes = outcomes.withLock { $0 }
         for node in plan.nodes {
@@ -24,7 +24,8 @@ extension UniqueRound {
         if !ledger.faults.isEmpty { throw StressFailure(seed: seed, faults: ledger.faults) }
     }
 
-    /// A function of its own, because a debug build releases at the end of one.
+    /// Releases all operations. This is a separate function, because a debug build releases local values at the end of
+    /// a function.
     private func letGo() {
         let all = sources.withLock { sources in
             defer { sources = [:] }
@@ -34,7 +35,7 @@ extension UniqueRound {
         ledger.letGo()
     }
 
-    /// Of one whose body has run, or of one that has joined it: `other`.
+    /// Judges the outcome of an operation whose body has run. `other` is that operation, or one that has joined it.
     private func judge(runner node: UniqueNode, _ outcome: Outcome, as other: UniqueNode) {
         switch outcome {
         case .value(UInt64(node.id)):
@@ -48,7 +49,7 @@ extension UniqueRound {
         }
     }
 
-    /// Its body has not run.
+    /// Judges the outcome of an operation whose body has not run.
     private func judge(_ node: UniqueNode, _ outcome: Outcome, _ outcomes: [Outcome?]) {
         switch outcome {
         case .value(let number): joined(node, Int(number), outcome)
@@ -78,7 +79,7 @@ extension UniqueRound {
     private func judge(_ node: UniqueNode, cancelled reason: Outcome.Reason) {
         switch reason {
         case .replaced(let newer):
-            // Or what is replaced has brought it along.
+            // The operation itself was replaced, or an operation that brought it along.
             let key = plan.nodes[newer].key
             let isDue =
                 key != nil && plan.nodes[newer].policy == .replace
@@ -94,7 +95,7 @@ extension UniqueRound {
             }
             ledger.check(isDue, "n\(node.id) was not run by n\(parent)")
         case .caller:
-            // What a cancelled `run` has added, it takes back.
+            // A cancelled `run` cancels everything that it has added.
             let callers = plan.nodes.filter { ledger.reasons($0.id).contains(.caller) }
             let isDue = kin(of: node).contains { kin in callers.contains { plan.needs($0.id, kin.id) } }
             ledger.check(isDue, "G16: n\(node.id) was taken back by nobody")
@@ -104,13 +105,13 @@ extension UniqueRound {
         }
     }
 
-    /// It, or what it may have joined.
+    /// The node itself, and the nodes that it may have joined.
     private func kin(of node: UniqueNode) -> [UniqueNode] {
         if node.key == nil || node.policy != .join { return [node] }
         return plan.nodes.filter { $0.id == node.id || $0.key == node.key }
     }
 
-    /// Where it is known what it found.
+    /// Judges an outcome for which the effect of the add is known.
     private func judge(_ node: UniqueNode, _ outcome: Outcome, entrance outcomes: [Outcome?]) {
         guard let entrance = ledger.entrance(node.id) else { return }
         let source = sources.withLock { $0[node.id] }
