@@ -5,15 +5,15 @@ extension Graph {
         if !dice.isLucky(percent: percent) { return }
         let count = dice.pick([1, 1, 1, 2, 3])
         for _ in 0..<count {
-            // Of several, each answer must count if there is to be one right outcome.
+            // An exact graph needs one right outcome, so no answer of several conditions may be lost.
             let isPlain = isExact && count > 1
-            // Of several, each is evaluated in a child task, where a wait is not seen, and so no deadlock.
+            // Several conditions are evaluated in child tasks, where the search for deadlocks does not see a wait.
             let mayAwait = names.isEmpty || holdersWait && count == 1
             let shape = shape(isPlain: isPlain, mayAwait: mayAwait, depth: 0, &dice)
             node.conditions.append(ConditionNote(id: conditionCount, shape: shape))
             conditionCount += 1
         }
-        // They are held by the run, too, and by what is brought along.
+        // The run and the operations that the conditions bring along hold the exclusions of the conditions, too.
         let waits =
             !node.waitsForNothing || node.conditions.contains { $0.shape.leaves.contains { $0.broughtNode != nil } }
         if waits, !holdersWait { node.conditions = node.conditions.map(\.withoutNames) }
@@ -55,7 +55,7 @@ extension Graph {
         switch dice.number(0...9) {
         case 0, 1, 2: return .fresh(Self.fresh(depth: 0, &dice))
         case 3:
-            // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
+            // A node with `willFinish` handlers must not be cancelled before it has been added; see ``Making``.
             let all = nodes.filter { !$0.isNested && (isExact || $0.lastSteps.isEmpty) }
             return all.isEmpty ? .nothing : .node(dice.pick(all).id)
         default: return .nothing

@@ -3,7 +3,7 @@ import BatonTesting
 
 extension Making {
     static func addPreconditions(to operation: AnyOperation, _ node: Node, _ made: [AnyOperation], at site: Site) {
-        // Before or after the conditions, which does not matter.
+        // The exclusions may be added before or after the conditions, without a difference.
         let isFirst = node.id.isMultiple(of: 2)
         if isFirst { addExclusions(to: operation, node, at: site) }
         for (place, note) in node.conditions.enumerated() {
@@ -56,7 +56,7 @@ extension Making {
     }
 }
 
-/// Around a whole condition: notes when it is asked, and what it answers.
+/// A condition that wraps another one, and records when that one is asked and what it answers.
 private struct NotedCondition: OperationCondition {
     let base: any OperationCondition
     let note: ConditionNote
@@ -95,7 +95,7 @@ private struct LeafCondition: OperationCondition {
     let leaf: Leaf
     let node: Node
     let owner: Int
-    /// What the operation that it brings along holds.
+    /// The exclusions that the operation holds that this condition brings along.
     let names: [ExclusionNote]
     let site: Site
     let brought: AnyOperation?
@@ -113,7 +113,8 @@ private struct LeafCondition: OperationCondition {
         }
     }
 
-    /// Only the last one holds names; its sources come along with it.
+    /// Creates the operation that the condition brings along. Its sources are added with it. Only the operation itself
+    /// holds exclusions.
     private func fresh(_ note: FreshNote, holding names: [ExclusionNote]) -> AsyncOperation<Void> {
         let (site, leaf, node, owner) = (site, leaf, node, owner)
         let token = Token(site.ledger.census)

@@ -1,13 +1,13 @@
 import Baton
 
-/// What conditions answer, given what came of what they brought along.
+/// The answers of conditions, given the outcomes of the operations that they bring along.
 extension Model {
     private enum Answer {
         case satisfied
         case skip(String)
         case threw(String)
 
-        /// A failure comes before a skip.
+        /// The order of precedence: a failure comes before a skip.
         var rank: Int {
             switch self {
             case .threw: 0
@@ -17,10 +17,10 @@ extension Model {
         }
     }
 
-    /// What keeps a node from running, although its dependencies do not. Several when one may have called the others
-    /// off.
+    /// Returns the outcomes with which the conditions of a node may keep it from running. There are several if one
+    /// condition may have cancelled the evaluation of the others.
     ///
-    /// `fresh`: what came of what this leaf has brought along.
+    /// - Parameter fresh: Returns the outcome of the operation that the leaf has brought along.
     func refusals(_ node: Node, _ known: (Int) -> Outcome, fresh: (Leaf, FreshNote) -> Outcome) -> [Outcome] {
         let answers = node.conditions.map { ($0.shape.name, answer($0.shape, isSilent: false, known, fresh)) }
         let refusals = answers.filter { $0.1.rank < 2 }
@@ -78,7 +78,7 @@ extension Model {
         }
     }
 
-    /// Where nobody cancels.
+    /// Returns the outcome of an operation that a condition brings along, if nothing is cancelled.
     func prediction(_ note: FreshNote, of leaf: Leaf) -> Outcome {
         for source in note.sources {
             let outcome = prediction(source, of: leaf)

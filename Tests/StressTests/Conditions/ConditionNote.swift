@@ -2,15 +2,16 @@ import Baton
 
 /// A condition of a node, as a plain value.
 struct ConditionNote: Sendable {
-    /// Its place in the graph's count of conditions.
+    /// The number of the condition in the graph.
     let id: Int
     let shape: Shape
 
-    /// Of the names under which runs what it brings along. See ``Kin``.
+    /// The number of the owner of the exclusions under which the operations run that the condition brings along. See
+    /// ``Kin``.
     func owner(in graph: Graph) -> Int { graph.nodes.count + id }
 }
 
-/// How it is made up of others.
+/// How a condition is composed of others.
 indirect enum Shape: Sendable {
     case leaf(Leaf)
     case negated(Shape)
@@ -36,7 +37,7 @@ indirect enum Shape: Sendable {
         }
     }
 
-    /// What it would answer may be lost when another condition of the operation has answered no.
+    /// True if the answer may be lost when another condition of the operation has refused it.
     var heedsCancel: Bool {
         switch self {
         case .leaf(let leaf): leaf.heedsCancel
@@ -46,7 +47,7 @@ indirect enum Shape: Sendable {
         }
     }
 
-    /// Two side by side run what they bring along in a group of their own.
+    /// True if the condition combines two, whose operations then run in a separate group.
     var isPair: Bool {
         switch self {
         case .leaf: false
@@ -66,16 +67,16 @@ struct Leaf: Sendable {
     enum Step: Sendable {
         case yield(Int)
         case gate(Int, heedsCancel: Bool)
-        /// Awaits one that does not wait for this.
+        /// Awaits an operation that does not wait for this one.
         case value(Int)
-        /// Its own operation.
+        /// Cancels the operation that is evaluated.
         case cancel
     }
 
     enum Brought: Sendable {
         case nothing
         case fresh(FreshNote)
-        /// It was or will be added elsewhere, too.
+        /// The node is also added elsewhere.
         case node(Int)
     }
 
@@ -92,22 +93,22 @@ struct Leaf: Sendable {
     var broughtNode: Int? { if case .node(let node) = brought { node } else { nil } }
 }
 
-/// An operation that only a condition knows.
+/// An operation that only a condition refers to.
 struct FreshNote: Sendable {
     enum End: Sendable {
         case success
         case error
-        /// By a condition of its own.
+        /// A condition of the operation skips it.
         case skip
     }
 
     let end: End
     let yields: Int
-    /// Fresh as well, and added with it; must succeed if it shall run.
+    /// The sources, which only this operation refers to. It runs only if they succeed.
     let sources: [FreshNote]
 }
 
-/// What a failing condition, or an operation that it brought along, throws.
+/// The error of a failing condition, or of an operation that it brought along.
 struct ConditionThrown: Error {
     let by: String
     let token: Token

@@ -1,21 +1,21 @@
 import Baton
 import Synchronization
 
-/// What is noted about the conditions of one node. Each has a bit.
+/// The records of the conditions of one node. Each condition has one bit.
 final class ConditionRecord: Sendable {
     let isAsked = Atomic<Bool>(false)
     fileprivate let begun = Atomic<Int>(0)
     fileprivate let satisfied = Atomic<Int>(0)
     fileprivate let running = Atomic<Int>(0)
-    /// What came of what a leaf had brought along.
+    /// The outcomes of the operations that leaves have brought along.
     let fresh = Locked<[Int: Outcome]>([:])
 
     var evaluating: Int { running.load(ordering: .relaxed) }
 }
 
-/// What conditions tell the ledger (G11).
+/// The checks of conditions (G11).
 extension Ledger {
-    /// The first thing that happens when the conditions' turn has come.
+    /// Records that the conditions of a node are asked, before any of them is evaluated.
     func conditionWasAsked(_ id: Int, _ operation: AnyOperation) {
         nodes[id].conditions.isAsked.store(true, ordering: .relaxed)
         checkNotBegun(id)
@@ -48,7 +48,7 @@ extension Ledger {
         check(nodes[id].starts.load(ordering: .relaxed) == 0, "G11: n\(id) runs, and is evaluated")
     }
 
-    /// The body, or what is told before it, begins.
+    /// Checks the conditions when the body begins, or when its start is reported.
     func checkConditions(_ id: Int) {
         let count = graph.nodes[id].conditions.count
         let record = nodes[id].conditions

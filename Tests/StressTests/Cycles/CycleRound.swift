@@ -1,7 +1,7 @@
 import Baton
 
-/// A graph with overlapping cycles, added in a random order, by several bodies at once, to one queue or two: all
-/// members of cycles fail (G8), the others run after those that they wait for, whatever the order (G7).
+/// A graph with overlapping cycles, which several bodies add in a random order to one queue or two. All members of
+/// cycles must fail (G8), and the other operations must run after their sources, whatever the order (G7).
 final class CycleRound: Sendable {
     private enum Way: CaseIterable {
         case oneByOne, inBatches, atOnce

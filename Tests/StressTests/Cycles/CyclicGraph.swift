@@ -1,5 +1,5 @@
-/// Operations by number, and whom each waits for: mostly smaller numbers, and some larger ones, which close cycles that
-/// overlap.
+/// Numbered operations and their sources. Most sources have smaller numbers. Some have larger ones, and close cycles
+/// that overlap.
 struct CyclicGraph {
     let sources: [[Int]]
 
@@ -15,7 +15,7 @@ struct CyclicGraph {
         }
     }
 
-    /// Layers of a 20th each, with so many cycles across them.
+    /// Creates a graph of 20 layers with the given number of additional edges across them, which may close cycles.
     init(layered count: Int, cycles: Int, _ dice: inout SeededRandom) {
         let side = max(2, count / 20)
         var sources = (0..<count).map { number in
@@ -29,8 +29,8 @@ struct CyclicGraph {
         self.sources = sources
     }
 
-    /// Those that are on a cycle: the strongly connected components of more than one, found by two walks (Kosaraju's
-    /// way).
+    /// The operations on a cycle: the members of all strongly connected components of more than one operation, found
+    /// with Kosaraju's algorithm.
     var membersOfCycles: Set<Int> {
         var dependents = sources.map { _ in [Int]() }
         for (number, list) in sources.enumerated() { for source in list { dependents[source].append(number) } }
@@ -46,7 +46,7 @@ struct CyclicGraph {
         return members
     }
 
-    /// What has not been seen, in the order in which a depth first search leaves it.
+    /// Returns the operations that have not been seen, in the order in which a depth-first search leaves them.
     private func walk(from start: Int, along edges: [[Int]], _ isSeen: inout [Bool]) -> [Int] {
         if isSeen[start] { return [] }
         isSeen[start] = true

@@ -7,7 +7,7 @@ extension Graph {
             scope: dice.pick([.ofQueues, .ofQueues, .process, .ofRound]))
     }
 
-    /// Up to three names, the same one perhaps twice.
+    /// Returns up to three names. A name may occur twice.
     func someNames(_ dice: inout SeededRandom) -> [ExclusionNote] {
         if names.isEmpty { return [] }
         return (0..<dice.pick([1, 1, 2, 3])).map { _ in
@@ -21,7 +21,7 @@ extension Graph {
         return dice.pick([.exclusive, .exclusive, .shared])
     }
 
-    /// Unless holders may wait, only what waits for no operation holds names.
+    /// Adds exclusions to the node. Unless holders may wait, only nodes that wait for no operation hold exclusions.
     func addExclusions(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
         if !dice.isLucky(percent: percent) { return }
         if holdersWait || node.waitsForNothing { node.exclusions = someNames(&dice) }
@@ -29,17 +29,18 @@ extension Graph {
 }
 
 extension Node {
-    /// While it holds the names of its run.
+    /// True if the node waits for no operation while it holds the exclusions of its run.
     var waitsForNothing: Bool {
         group == nil && steps.allSatisfy(\.waitsForNothing) && !lastSteps.contains(where: \.waits)
     }
 
-    /// Nor before. What holds names may wait for such a one.
+    /// True if the node also waits for no operation before its run. A node that holds exclusions may wait for such a
+    /// node.
     var isLeaf: Bool { waitsForNothing && inputs.isEmpty && order.isEmpty && conditions.isEmpty }
 }
 
 extension LastStep {
-    /// For an operation.
+    /// True if the step waits for an operation.
     var waits: Bool { if case .value = self { true } else { false } }
 }
 

@@ -1,17 +1,18 @@
 import Baton
 
-/// A name that operations of a round hold. Its text differs from round to round, because names are the whole process's.
+/// A name that operations of a round hold. Its text differs from round to round, because names belong to the whole
+/// process.
 struct NameNote: Sendable {
     enum Scope: Sendable {
-        /// That of the queues.
+        /// The scope of the queues.
         case ofQueues
         case process
         case ofRound
     }
 
-    /// All who take permits of it say so; nil: nobody does.
+    /// The limit that every operation passes when it takes permits of the name, or nil if the name has no permits.
     let limit: Int?
-    /// Where it counts.
+    /// The scope in which the name counts.
     let scope: Scope
 
     func scope(at site: Site) -> OperationScope? {
@@ -23,7 +24,7 @@ struct NameNote: Sendable {
     }
 }
 
-/// What is asked of a name.
+/// A request for a name.
 struct ExclusionNote: Sendable, Equatable {
     enum Share: Sendable, Equatable {
         case exclusive
@@ -31,7 +32,7 @@ struct ExclusionNote: Sendable, Equatable {
         case permits(Int)
     }
 
-    /// Its place in the graph's list.
+    /// The index of the name in the graph's list.
     let name: Int
     var share: Share
 
@@ -48,7 +49,7 @@ struct ExclusionNote: Sendable, Equatable {
 }
 
 extension ExclusionNote.Share {
-    /// Of one who asks twice.
+    /// Merges two requests of one operation for the same name.
     func merged(with other: Self) -> Self {
         switch (self, other) {
         case (.exclusive, _), (_, .exclusive): .exclusive
@@ -60,9 +61,9 @@ extension ExclusionNote.Share {
 }
 
 extension Node {
-    /// What is held while the body runs.
+    /// The exclusions that the operation holds while its body runs.
     var namesOfTheRun: [ExclusionNote] { exclusions + namesOfTheEvaluation }
 
-    /// What is held while the conditions are evaluated.
+    /// The exclusions that the operation holds while its conditions are evaluated.
     var namesOfTheEvaluation: [ExclusionNote] { conditions.flatMap { $0.shape.leaves.flatMap(\.exclusions) } }
 }

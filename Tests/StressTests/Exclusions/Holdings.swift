@@ -1,9 +1,9 @@
 import Baton
 import Synchronization
 
-/// Who holds which name at this moment, as far as can be seen: never more than really do (G12).
+/// The holders of each name, as far as the test can see them: never more than really hold it (G12).
 final class Holdings: Sendable {
-    /// One operation holds names for its run, and each of its conditions for its evaluation.
+    /// The holder of names: an operation for its run, or one of its conditions for its evaluation.
     struct Key: Hashable {
         let owner: Int
         var condition = -1
@@ -24,7 +24,7 @@ final class Holdings: Sendable {
         entries = Locked(graph.names.map { _ in [] })
     }
 
-    /// What is wrong with that.
+    /// Records that the holder has acquired the names, and returns the faults.
     func begin(_ key: Key, _ notes: [ExclusionNote]) -> [String] {
         guard let kin, !notes.isEmpty else { return [] }
         var shares: [Int: ExclusionNote.Share] = [:]
@@ -57,7 +57,8 @@ final class Holdings: Sendable {
         }
     }
 
-    /// Of those that have no relative among them: what a child holds is taken from what its parent does.
+    /// Returns the sum of the permits of all entries that have no relative among them. The permits of a child are
+    /// taken from those of its parent.
     private static func sum(of entries: [Entry], _ kin: Kin) -> Int {
         entries.indices.reduce(0) { sum, index in
             let isAlone = entries.indices.allSatisfy {

@@ -1,6 +1,8 @@
-/// Who may run inside whom. More than really do: an operation that several could run is inside one of them.
+/// The ancestors that each operation may have. There are more than in reality: an operation that several bodies could
+/// run has only one of them as its parent.
 ///
-/// What the conditions of a node bring along has a number of its own, behind those of the nodes: ``Condition/owner``.
+/// The operations that a condition brings along have a number of their own, after the numbers of the nodes:
+/// ``ConditionNote/owner(in:)``.
 struct Kin: Sendable {
     private var ancestors: [Set<Int>]
 
@@ -8,7 +10,7 @@ struct Kin: Sendable {
         let model = Model(graph: graph)
         var parents = Array(repeating: Set<Int>(), count: graph.nodes.count + graph.conditionCount)
         for node in graph.nodes {
-            // Without the queue's handle it runs them as its children.
+            // If the handle of the queue was released, the body runs the operations as its children instead.
             let keepsQueue = graph.queues[node.queue].release == .never
             var children =
                 node.steps.flatMap { keepsQueue ? $0.childrenInside : $0.children } + (node.group?.children ?? [])
@@ -21,7 +23,7 @@ struct Kin: Sendable {
                 parents[owner].insert(node.id)
                 children += brought
                 guard condition.shape.isPair else { continue }
-                // What several bring along runs in one group, which holds the names.
+                // Operations that two conditions bring along run in one group, which holds the exclusions.
                 for child in brought { for inside in model.upstream(of: child) { parents[inside].insert(owner) } }
             }
             for child in children { for inside in model.upstream(of: child) { parents[inside].insert(node.id) } }
@@ -41,7 +43,7 @@ struct Kin: Sendable {
 }
 
 extension Step {
-    /// What it runs inside its own operation.
+    /// The nodes that the step runs inside its own operation.
     fileprivate var childrenInside: [Int] {
         if case .run(_, let way, _) = self, way.isByTheQueue { [] } else { children }
     }

@@ -3,10 +3,11 @@ import BatonTesting
 import Synchronization
 import Testing
 
-/// Very many operations at once that ask for random names: nothing stuck, no rule broken (G12, G13, G25).
+/// Runs very many operations that request random names. No operation may hang, and no exclusion may be violated (G12,
+/// G13, G25).
 @Suite struct ManyExclusionsTests {
-    /// A release build runs a million: `swift test -c release -Xswiftc -enable-testing --filter ManyExclusionsTests`.
-    /// So does a debug build if the environment says `BATON_STRESS_MILLION=1`.
+    /// A release build runs a million operations: `swift test -c release -Xswiftc -enable-testing --filter
+    /// ManyExclusionsTests`. A debug build does so if the environment contains `BATON_STRESS_MILLION=1`.
     private static var count: Int {
         #if DEBUG
             Seeds.wantsMillion ? 1_000_000 : 50_000
@@ -24,7 +25,7 @@ import Testing
         var cancelled: [AsyncOperation<Void>] = []
         for number in 0..<count {
             let claims = names.someClaims(&dice)
-            // A few wait while they hold.
+            // A few bodies suspend while they hold the names.
             let yields = dice.isLucky(percent: 2) ? dice.number(1...4) : 0
             let operation = AsyncOperation<Void> {
                 names.begin(claims)
@@ -35,7 +36,7 @@ import Testing
             for claim in claims { operation.addCondition(names.exclusion(claim)) }
             if dice.isLucky(percent: 10) { operation.priority = dice.pick(OperationPriority.allCases) }
             queues[dice.number(0...queues.count - 1)].add(operation)
-            // Most of them in line.
+            // Most of these operations are waiting for their names.
             if number.isMultiple(of: 500) {
                 operation.cancel()
                 cancelled.append(operation)
@@ -50,14 +51,14 @@ import Testing
     }
 }
 
-/// Names, and who holds them.
+/// Names, and the shares that operations hold.
 private final class ManyNames: Sendable {
     typealias Claim = (name: Int, share: ExclusionNote.Share)
 
     private final class Name: Sendable {
         let limit: Int?
-        /// Those who share count 1, a permit ``permit``, an exclusive one ``exclusive``. Relaxed: it must not order
-        /// what the engine has to order.
+        /// The sum of the shares that are held: 1 for a shared holder, ``permit`` for each permit, ``exclusive`` for
+        /// an exclusive holder. Accesses are relaxed, because they must not order what the engine has to order itself.
         let held = Atomic<Int>(0)
 
         init(limit: Int?) { self.limit = limit }
@@ -74,7 +75,7 @@ private final class ManyNames: Sendable {
 
     var faults: Int { faultCount.load(ordering: .relaxed) }
 
-    /// None to three, each once.
+    /// Returns at most three requests for different names.
     func someClaims(_ dice: inout SeededRandom) -> [Claim] {
         Set(dice.some(dice.number(0...3), of: Array(names.indices))).sorted().map { name in
             if let limit = names[name].limit, dice.isLucky(percent: 80) {

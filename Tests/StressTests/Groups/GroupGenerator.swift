@@ -1,7 +1,7 @@
 import Baton
 
 extension Graph {
-    /// Makes the node a group of some that are free, or leaves it alone if there are none.
+    /// Makes the node a group of members that have no group, or leaves it unchanged if there are none.
     mutating func makeGroup(of node: inout Node, _ dice: inout SeededRandom) {
         var free = nodes.filter { $0.isMember && $0.owner == nil }.map(\.id)
         if free.isEmpty { return }
@@ -28,12 +28,13 @@ extension Graph {
         for child in members + group.late { nodes[child].owner = node.id }
         if !group.isOrdered, !isExact { group.children += shared(&dice) }
         node.group = group
-        // The group holds its names while its last steps run, too.
+        // The group also holds its exclusions while its `willFinish` handlers run.
         if holdersWait || node.lastSteps.contains(where: \.waits) { return }
         nameFamily(&node, &dice)
     }
 
-    /// Some are added by a body: of another child, or if there need not be one right outcome, of anybody.
+    /// Lets a body add some members to the group: the body of another member, or, unless the graph is exact, of any
+    /// node.
     private mutating func addLate(
         from members: inout [Int], to group: inout GroupNote, _ id: Int, _ dice: inout SeededRandom
     ) {
@@ -56,15 +57,15 @@ extension Graph {
         members.removeAll { late.contains($0) }
     }
 
-    /// Children that others know, too.
+    /// Children that other nodes refer to as well.
     private func shared(_ dice: inout SeededRandom) -> [Int] {
         // See ``Making``.
         let all = nodes.filter { $0.isFree && $0.lastSteps.isEmpty }.map(\.id)
         return Array(Set(dice.some(dice.pick([0, 0, 1, 2]), of: all))).sorted()
     }
 
-    /// A group of leaves may hold names, and they what it does: they wait for nobody outside, so nobody waits in a
-    /// cycle.
+    /// Gives exclusions to a group whose members are all leaves, and to its members. The members wait for no operation
+    /// outside the group, so no cycle of waits can arise.
     private mutating func nameFamily(_ node: inout Node, _ dice: inout SeededRandom) {
         guard let group = node.group else { return }
         let family = group.children + group.late

@@ -1,9 +1,9 @@
 import Baton
 import Synchronization
 
-/// What becomes of groups.
+/// The outcomes of groups.
 extension Model {
-    /// Of one that has run. `isIn`: whether this late one was taken.
+    /// Returns the outcome of a group that has run. `isIn` tells whether the group has accepted a late child.
     func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isIn: (Int) -> Bool) -> Outcome {
         let children = group.children + group.late.filter(isIn)
         let failed = children.map { FailedChild(id: $0, outcome: known($0).withSimpleLists) }.filter { child in
@@ -21,7 +21,7 @@ extension Model {
         return hasFailed ? .groupFailed(failed) : .value(0)
     }
 
-    /// The children of a group that does not run end with it, whose own do so, too.
+    /// Cancels the children of a group that does not run, and their own children.
     func cancelMembers(of id: Int, in outcomes: inout [Outcome]) {
         for child in graph.nodes[id].group?.children ?? [] {
             outcomes[child] = .cancelled(.parent(id))
@@ -31,10 +31,10 @@ extension Model {
 }
 
 extension Verdict {
-    /// Whether a group was added that has taken this child.
+    /// Returns true if a group has accepted the late child.
     func isTaken(_ child: Int) -> Bool { ledger.nodes[child].isTaken.load(ordering: .relaxed) }
 
-    /// Groups that can have cancelled this one.
+    /// Returns the groups that may have cancelled the node.
     func parentsThatCancel(_ id: Int) -> [Outcome.Reason] {
         graph.nodes.compactMap { other -> Outcome.Reason? in
             if let group = other.group, (group.children + group.late).contains(id), cancelsChildren(other, group) {
@@ -58,7 +58,8 @@ extension Verdict {
 }
 
 extension Graph {
-    /// In a group of limited width: a child that has room may wait for this one, which has none.
+    /// True if the node is in a group of limited width, where a child that has a place may wait for a child that has
+    /// none.
     func mayLackRoom(_ id: Int) -> Bool {
         nodes.contains { node in node.group.map { $0.width != nil && ($0.children + $0.late).contains(id) } ?? false }
     }

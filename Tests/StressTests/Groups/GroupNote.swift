@@ -1,25 +1,25 @@
 import Baton
 
-/// What makes a node a group.
+/// The configuration of a node that is a group.
 struct GroupNote: Sendable {
     var policy = GroupPolicy.collectAll
-    /// One after another; then all are its own.
+    /// True if the children run one after another. All of them are then members of this group alone.
     var isOrdered = false
     var width: Int?
-    /// In the order given.
+    /// The children in the order in which they are passed to the group.
     var children: [Int]
-    /// Added by a body, perhaps; in this order.
+    /// The children that a body adds if it gets that far, in this order.
     var late: [Int] = []
 
-    /// A child may be cancelled because another one has decided.
+    /// True if the outcome of one child may cancel the others.
     var cutsOff: Bool { !isOrdered && policy != .collectAll }
 
-    /// Of the child that cuts off the others.
+    /// The outcome of the child that cancels the others.
     var decidingOutcome: OperationOutcome? { cutsOff ? policy == .failFast ? .failure : .success : nil }
 }
 
 extension DependencyPolicy {
-    /// By which a child of an ordered group waits for the one before it.
+    /// The policy by which a child of an ordered group depends on the previous one.
     init(inOrder policy: GroupPolicy) {
         switch policy {
         case .collectAll: self = .always

@@ -2,10 +2,11 @@ import Baton
 import BatonTesting
 import Synchronization
 
-/// Handlers of a node's operation. None of them holds the operation.
+/// The handlers of a node's operation. None of them retains the operation.
 extension Making {
     static func addHandlers(to operation: AnyOperation, _ node: Node, at site: Site) {
-        // The handlers of what is cancelled before anybody adds it run outside the scheduler, and its dependents wait.
+        // If an operation is cancelled before its add, its handlers run outside the scheduler, and its dependents wait
+        // for them.
         let isHarmless = !site.ledger.isSeeded || site.ledger.graph.isExact || !node.isNested
         if isHarmless {
             for step in node.lastSteps { addLastStep(step, to: operation, node.id, isLate: false, at: site) }
@@ -27,7 +28,7 @@ extension Making {
         }
     }
 
-    /// A `didStart` and a `didCancel` handler.
+    /// Adds a `didStart` and a `didCancel` handler.
     static func addTeller(to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site) {
         let ledger = site.ledger
         let token = Token(ledger.census)

@@ -1,9 +1,10 @@
 import Baton
 import Synchronization
 
-/// What handlers tell the ledger.
+/// The checks of handlers.
 extension Ledger {
-    /// `didStart`, `didCancel` and `didFinish` handlers of one operation: one at a time, in this order.
+    /// Checks that the `didStart`, `didCancel` and `didFinish` handlers of one operation run one at a time, in this
+    /// order.
     func tell(_ id: Int, _ moment: Moment, isLate: Bool, _ handler: () async -> Void) async {
         let record = nodes[id].handlers
         check(!Task.isCancelled, "G16: a handler of n\(id) is cancelled")
@@ -16,7 +17,7 @@ extension Ledger {
         record.isTelling.store(false, ordering: .relaxed)
     }
 
-    /// A `willFinish` handler: the outcome is decided, and nobody sees it.
+    /// Checks a `willFinish` handler: the outcome is decided when it runs, and not yet visible.
     func holdBack(
         _ operation: AnyOperation, _ id: Int, _ outcome: Outcome, isLate: Bool,
         _ handler: () async -> Void

@@ -1,20 +1,20 @@
 import Baton
 import Synchronization
 
-/// What is noted about the handlers of one node, and the hooks around its body.
+/// The records of the handlers of one node, and of the hooks around its body.
 final class HandlerRecord: Sendable {
     let lastStepsAdded = Atomic<Int>(0)
     let lastStepsCalled = Atomic<Int>(0)
-    /// `willFinish` handlers that hold the outcome back at this moment.
+    /// The number of `willFinish` handlers that are running and delay the outcome.
     let holdingBack = Atomic<Int>(0)
-    /// What they were given.
+    /// The outcome that the `willFinish` handlers received.
     let decided = Locked<Outcome?>(nil)
 
     let tellersAdded = Atomic<Int>(0)
     let startsTold = Atomic<Int>(0)
     let cancelsTold = Atomic<Int>(0)
     let isTelling = Atomic<Bool>(false)
-    /// The moment of the last of those handlers that were there from the beginning.
+    /// The moment of the last call of a handler that was added before the operation.
     let lastMoment = Atomic<Int>(0)
 
     let produced = Atomic<Int>(0)

@@ -1,7 +1,7 @@
 import Baton
 import Synchronization
 
-/// Whether every handler and hook was called as often as it should have been.
+/// Checks that every handler and hook was called as often as it should have been.
 extension Verdict {
     func checkHandlers(_ node: Node, _ end: Round.End) {
         let record = ledger.nodes[node.id].handlers
@@ -15,7 +15,7 @@ extension Verdict {
         let tellers = record.tellersAdded.load(ordering: .relaxed)
         let cancels = record.cancelsTold.load(ordering: .relaxed)
         let isTold = end.isCancelled ? tellers : 0
-        // A limit may have come, and something else have ended it.
+        // A limit may have cancelled the operation although it ended with another outcome.
         let isSure = end.history != nil || node.shortLimits.isEmpty
         ledger.check(
             cancels == isTold || !isSure, "G28: \(cancels) of \(isTold) didCancel handlers of n\(node.id) were called")
@@ -37,7 +37,7 @@ extension Verdict {
             isCounted ? told == produced : told <= produced, "n\(node.id) was told of \(told) of \(produced) products")
     }
 
-    /// Nil: not known, of one that has no body of its own and was cancelled.
+    /// Returns nil if it is not known, because the node has no body of its own and was cancelled.
     private func hasRun(_ node: Node, _ end: Round.End) -> Bool? {
         if !node.isBodyless { return ledger.nodes[node.id].starts.load(ordering: .relaxed) > 0 }
         switch end.outcome {

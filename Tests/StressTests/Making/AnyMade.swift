@@ -1,6 +1,6 @@
 import Baton
 
-/// What operations of a round have in common: those with a value, and groups, whose value is nothing.
+/// The common interface of the operations of a round: those with a value, and groups, whose value is empty.
 extension AnyOperation {
     var endResult: Result<Value, OperationError>? {
         if let group = self as? GroupOperation { return group.result?.map { Value.nothing } }

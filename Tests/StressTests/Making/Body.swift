@@ -3,7 +3,7 @@ import Synchronization
 import BatonTesting
 import Foundation
 
-/// The body of a node: does its steps, and computes what the model computes.
+/// The body of a node. It performs the node's steps, and computes what the model computes.
 struct Body: Sendable {
     let node: Node
     let site: Site
@@ -65,7 +65,7 @@ struct Body: Sendable {
         }
     }
 
-    /// It may be itself, which it cannot have in its hands before it is made.
+    /// Returns the operation of a node. The body has no reference to its own operation, which is created after it.
     private func target(_ id: Int, _ context: OperationContext) -> AnyOperation {
         targets[id] ?? context.operation
     }
@@ -109,7 +109,7 @@ struct Body: Sendable {
         }
     }
 
-    /// May be refused, unless it is certain that the group runs.
+    /// Adds a child to the group, which may refuse it unless the group is certain to run.
     private func add(_ child: Int, to group: Int) {
         let ledger = site.ledger
         let operation = site.made.withLock { group < $0.count ? $0[group].operation : nil }
@@ -150,7 +150,7 @@ struct Body: Sendable {
         site.ledger.waitBegan(node.id, child: asChild ? target : nil)
         let result = await wait(target)
         site.ledger.waitEnded(node.id, child: asChild ? target : nil)
-        // A run that came too late has not seen an outcome.
+        // A run that came too late was refused, and has no outcome to compare.
         if case .failure(.misuse) = result { return result }
         site.ledger.saw(other, Outcome(result))
         return result

@@ -1,6 +1,9 @@
 import Baton
 
-/// Makes the operations of a graph, by every initializer there is.
+/// Creates the operations of a graph, with every initializer that Baton has.
+///
+/// The handlers of an operation that ends before it was added run outside the scheduler, where a seed does not order
+/// them.
 enum Making {
     static func operations(of graph: Graph, at site: Site) -> [AnyOperation] {
         var made: [AnyOperation] = []
@@ -34,7 +37,7 @@ enum Making {
         if let target = node.cancelsWhenFinished, target != node.id {
             let (id, target) = (target, made[target])
             operation.whenFinished { _ in
-                // The handlers of what has ended before it was added run outside the scheduler.
+                // The handlers of an operation that ended before it was added run outside the scheduler.
                 let isForeign = site.scheduler.map { scheduler in
                     withUnsafeCurrentTask { $0?.unownedTaskExecutor != scheduler.asUnownedTaskExecutor() }
                 }
@@ -47,7 +50,7 @@ enum Making {
     private static func group(_ note: GroupNote, _ made: [AnyOperation]) -> AnyOperation {
         let children = note.children.map { made[$0] }
         if note.isOrdered { return GroupOperation(.ordered, children, policy: note.policy) }
-        // Half of them are given afterwards.
+        // The other half of the children is added after the initializer.
         let group = GroupOperation(
             Array(children.prefix(children.count / 2)), policy: note.policy, maxConcurrentOperationCount: note.width)
         for child in children.suffix(from: children.count / 2) { try! group.add(child) }
@@ -93,7 +96,7 @@ enum Making {
         }
     }
 
-    /// A dependency that is taken back before the add leaves nothing behind.
+    /// Adds a dependency and removes it again before the add, which must have no effect.
     private static func removeOneAgain(
         _ operation: AnyOperation, _ node: Node, _ made: [AnyOperation]
     ) {

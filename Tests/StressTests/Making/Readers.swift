@@ -1,6 +1,6 @@
 import Baton
 
-/// Operations that do without the outputs of their inputs, or have no body of their own.
+/// Operations that do not need the outputs of their inputs, or have no body of their own.
 extension Making {
     static func reader(_ node: Node, _ body: Body, _ inputs: [AsyncOperation<Value>]) -> AsyncOperation<Value> {
         switch node.reading {

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Synchronization
 
-/// Checks what it is told (G27), and does what its note says. It holds no operation.
+/// An observer that checks its events (G27), and acts as its note says. It retains no operation.
 final class NotedObserver: OperationObserver {
     private struct Notes {
         var orders: [Int: EventOrder] = [:]
@@ -42,7 +42,7 @@ final class NotedObserver: OperationObserver {
         let id = event.operation.node
         if id < 0 { return faults }
         if case .node(let own) = note.subject, own != id { faults.append("is told of n\(id)") }
-        // What is cancelled before anybody adds it is not added.
+        // An operation that is cancelled before its add has no `added` event.
         let isLate = if case .node = note.subject { true } else { !note.isThereFirst }
         if let fault = notes.orders[id, default: EventOrder(isLate: isLate)].fault(in: event) {
             faults.append("n\(id): \(fault)")
@@ -77,7 +77,8 @@ final class NotedObserver: OperationObserver {
         }
     }
 
-    /// It has been told of the end of all of whose beginning it was.
+    /// True if the observer has received the end of every operation whose add it has received, and if it was there
+    /// first, nothing else.
     var isWhole: Bool {
         let (added, finished) = notes.withLock { ($0.added, $0.finished) }
         return switch note.subject {
@@ -86,7 +87,7 @@ final class NotedObserver: OperationObserver {
         }
     }
 
-    /// When it has been told of everything.
+    /// Checks the events when all of them have been delivered.
     func checkEnd() {
         let (added, finished) = notes.withLock { ($0.added, $0.finished) }
         site.ledger.check(isWhole, "G27: \(note) was told of the add of \(added), and of the end of \(finished)")

@@ -1,4 +1,4 @@
-/// Who is told of events while a graph runs.
+/// An observer of the events of a graph, as a plain value.
 struct ObserverNote: Sendable {
     enum Subject: Sendable {
         case queue(Int)
@@ -8,17 +8,17 @@ struct ObserverNote: Sendable {
     enum Character: Sendable {
         case quick
         case slow(yields: Int)
-        /// It adds operations of its own, a few.
+        /// The observer adds a few operations.
         case adding
-        /// It cancels some of those that it is told of.
+        /// The observer cancels some of the operations that it receives events of.
         case cancelling
-        /// Its first call returns when all is over.
+        /// The observer's first call returns at the end of the round.
         case stuck
     }
 
     let subject: Subject
     let character: Character
-    /// Otherwise it comes while the drivers are at it.
+    /// False if the observer is added while the drivers are running.
     let isThereFirst: Bool
 }
 

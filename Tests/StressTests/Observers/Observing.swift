@@ -11,7 +11,7 @@ extension Round {
                 let observation = queue.addObserver(observer)
                 observations.withLock { $0.append(Observation(observer: observer, handle: observation)) }
             case .node(let id):
-                // Nobody keeps it but the operation.
+                // Only the operation retains the observer.
                 operation(id)?.addObserver(observer)
             }
         }
@@ -22,12 +22,12 @@ extension Round {
         let handle: OperationObservation
     }
 
-    /// The queues are idle. What observers add meanwhile is not.
+    /// Checks the events of the observers. The queues are idle, but operations that observers add may still run.
     func finishObserving() async {
         for observation in observations.withLock({ $0 }) {
             if case .stuck = observation.observer.note.character { continue }
             await observation.handle.delivered()
-            // The thread that tells an end may be another one than that on which the queue has become idle.
+            // The end of an operation may be delivered by another thread than the one that made the queue idle.
             let deadline = ContinuousClock.now + .seconds(60)
             while site.scheduler == nil, !observation.observer.isWhole, ContinuousClock.now < deadline {
                 try? await Task.sleep(for: .microseconds(200))
@@ -36,13 +36,13 @@ extension Round {
         }
     }
 
-    /// Whoever is stuck goes on.
+    /// Lets observers that are stuck return.
     func letGoOfObservers() {
         let all = observations.withLock { all in
             defer { all = [] }
             return all
         }
-        // A call that is under way goes on; there is no other one.
+        // A call in progress continues, and no further call follows.
         for observation in all { observation.handle.cancel() }
         site.end.open()
     }

@@ -1,8 +1,9 @@
 import Baton
 import BatonTesting
 
-/// A queue with independent operations, some of which do something to it. Under a seed one thing happens after another,
-/// so what begins can be compared with what waits (G23, G24), and what is counted with what is there.
+/// A queue with independent operations, some of which act on the queue. Under a seed one event happens after another,
+/// so operations that begin can be compared with those that wait (G23, G24), and the counts of the queue with its
+/// operations.
 final class PlainRound: Sendable {
     private enum Deed: CaseIterable {
         case yield, suspend, addUrgent, cancelAnother, runChild, fail, changeWidth, count, awaitAnother
@@ -12,9 +13,9 @@ final class PlainRound: Sendable {
         var added: [AsyncOperation<Void>] = []
         var children: Set<ObjectIdentifier> = []
         var starts: [ObjectIdentifier: Int] = [:]
-        /// Bodies that have suspended the queue; the last of them resumes it.
+        /// The number of bodies that have suspended the queue and not yet resumed it. The last of them resumes it.
         var suspenders = 0
-        /// How many operations bodies may still add.
+        /// The number of operations that bodies may still add.
         var spare = 20
         var faults: [String] = []
     }
@@ -44,7 +45,7 @@ final class PlainRound: Sendable {
         await queue.waitUntilIdle()
     }
 
-    /// One, and sometimes a few that depend on it.
+    /// Creates an operation, and sometimes a few that depend on it.
     private func family(_ dice: inout SeededRandom) -> [AsyncOperation<Void>] {
         let first = make(dice.isLucky(percent: 25) ? dice.pick(Deed.allCases) : nil, dice.number(0...1_000))
         let dependents = dice.isLucky(percent: 10) ? (0..<dice.number(1...3)).map { _ in make() } : []

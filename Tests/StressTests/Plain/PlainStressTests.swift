@@ -2,9 +2,9 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Operations most of which come to nothing but their end, so that workers take several at once and run them without
-/// the queue's lock, while everything happens that takes them back. Random graphs hardly come to that: theirs have
-/// dependents and handlers.
+/// Runs operations most of which need no work after their end, so that workers take several at once and run them
+/// without the queue's lock, while other threads reclaim them. Random graphs rarely test this, because most of their
+/// operations have dependents or handlers.
 @Suite struct PlainStressTests {
     @Test(.timeLimit(.minutes(60))) func everyPromiseHoldsUnderEverySchedule() async throws {
         try await Seeds.forEach(2_000, from: 7) { seed in

@@ -1,7 +1,7 @@
 import Baton
 import BatonTesting
 
-/// A rate that operations of a round share. Its text differs from round to round, as that of a name does.
+/// A rate that operations of a round share. Its text differs from round to round, like that of a name.
 struct RateNote: Sendable {
     let count: Int
     let period: Duration
@@ -11,11 +11,11 @@ struct RateNote: Sendable {
         .rate("\(site.namePrefix) rate \(number)", count, per: period, burst: burst)
     }
 
-    /// Whether one that starts then starts too early after others, which are in order (the generic cell rate
-    /// algorithm).
+    /// Returns true if an operation that starts then starts too early after the others, which are in order (the
+    /// generic cell rate algorithm).
     func forbids(_ start: Duration, after others: [Duration]) -> Bool {
         others.reversed().enumerated().contains { place, other in
-            // So many starts in all, the first and the last included.
+            // The number of starts from the other one to this one, both included.
             let number = place + 2
             return start - other < period / count * max(0, number - burst)
         }
@@ -28,7 +28,8 @@ extension Graph {
         return RateNote(count: count, period: .ticks(count * dice.number(1...4)), burst: dice.number(1...count))
     }
 
-    /// Bodies on executors of their own start a little after they were counted.
+    /// Adds rates to some nodes. Nodes with an executor of their own have none, because their bodies begin a little
+    /// after their starts were counted.
     mutating func pace(_ dice: inout SeededRandom) {
         if !dice.isLucky(percent: 30) { return }
         rates = (0..<dice.number(1...3)).map { _ in Self.rate(&dice) }
@@ -39,7 +40,7 @@ extension Graph {
 }
 
 extension Site {
-    /// When a body begins, on its own task.
+    /// Checks the rates of a node when its body begins. Call this on the body's own task.
     func started(_ node: Node) {
         guard let scheduler, !node.rates.isEmpty else { return }
         let time = start.duration(to: scheduler.clock.now)

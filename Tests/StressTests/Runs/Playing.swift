@@ -133,7 +133,6 @@ extension Round {
         withExtendedLifetime(all) {}
     }
 
-
     // MARK: State after the round
 
     /// True if everything that was added has finished, and nothing retains it.
