@@ -37,7 +37,7 @@ import Testing
         #expect(stage.misuseKinds == [.addedTwice])
     }
 
-    /// More than are listed under one lock, with dependencies in both directions of the order.
+    /// Adds more operations than are entered under one lock, with dependencies in both directions of the order.
     @Test(arguments: [63, 64, 65, 200]) func manyAtOnce(count: Int) {
         let stage = TestQueue(width: 1)
         let last = stage.noting("last")
@@ -54,8 +54,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Workers that run and end inside the add, so that each batch finds none. The last operation is refused: nothing
-    /// comes after a batch for which no worker was started.
+    /// The workers run and end inside the add, so each batch finds none. The last operation is refused, so nothing
+    /// follows a batch for which no worker was started.
     @Test(arguments: [64, 128, 192, 256, 1024, 4096]) func workersThatEndDuringTheAdd(count: Int) {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: ImmediateExecutor()) { _ in }
         let workers = EventLog<WorkerTaskContext>()
@@ -95,8 +95,8 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    /// The event of the add comes when the operation is the queue's. One that waits is not yet linked then; one that
-    /// does not is, and told to be ready, but not yet listed.
+    /// The `added` event is reported when the operation belongs to the queue. An operation that waits has not been
+    /// linked then. An operation that does not wait has been linked and reported as ready, but is not in a list yet.
     @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
         let known = EventLog<AnyOperation>()
         let kinds = EventLog<String>()
@@ -120,7 +120,7 @@ import Testing
         #expect(stage.ran == [])
     }
 
-    /// One that is cancelled while another thread adds it finishes once, whoever comes first.
+    /// An operation that is cancelled while another thread adds it finishes once, whichever comes first.
     @Test func aCancelThatRacesWithTheAddEndsItOnce() async {
         let finishes = EventLog<UInt64>()
         let queue = AsyncOperationQueue(probe: { if case .finished = $0.kind { finishes($0.operation.id) } })

@@ -99,7 +99,7 @@ import Testing
         #expect(stage.ran == ["child", "barrier", "later"])
     }
 
-    /// What comes before it needs what comes after it.
+    /// An operation before the barrier needs an operation behind it.
     @Test func aCycleThroughItFails() {
         let stage = TestQueue()
         let late = stage.noting("late")
@@ -147,7 +147,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Readers count themselves; a barrier must find none.
+    /// The operations count themselves while they run. A barrier must find the count to be zero.
     @Test func itExcludesOthersUnderThreads() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 8)
         let inside = Tally()
@@ -177,7 +177,7 @@ import Testing
         #expect(violations.count == 0)
     }
 
-    /// What is behind a barrier does not depend on it.
+    /// An operation behind a barrier does not depend on it.
     @Test func cancellingWhatIsBehindItWithItsDependenciesLeavesIt() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("before"))
@@ -191,7 +191,7 @@ import Testing
         #expect(stage.ran == ["before", "barrier"])
     }
 
-    /// A barrier waits for it, and that is no use of it.
+    /// A barrier waits for the operation, but does not count as an operation that needs it.
     @Test func whatIsBeforeItIsNotNeededByIt() {
         let stage = TestQueue(isSuspended: true)
         let needed = stage.noting("needed")
@@ -222,7 +222,7 @@ import Testing
         #expect(joiner.ending == "success")
     }
 
-    /// The second barrier is cancelled while the first still waits: what comes after both waits for the first.
+    /// The second barrier is cancelled while the first one still waits. Operations behind both wait for the first one.
     @Test func aCancelledBarrierLeavesTheEarlierOneInPlace() {
         let stage = TestQueue()
         let gate = Gate()
@@ -238,7 +238,7 @@ import Testing
         #expect(stage.ran == ["before", "first", "after"])
     }
 
-    /// As above, cancelled when what comes after it is there.
+    /// The second barrier is cancelled when an operation already waits for it.
     @Test func whatWaitsForACancelledBarrierWaitsForTheEarlierOne() {
         let stage = TestQueue()
         let gate = Gate()
@@ -255,7 +255,7 @@ import Testing
         #expect(stage.ran == ["before", "first", "after"])
     }
 
-    /// As if the cancelled one had never been there.
+    /// The later barrier waits as if the cancelled one had never been added.
     @Test func aBarrierBehindACancelledOneNamesTheEarlierOne() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("before"))
@@ -274,7 +274,7 @@ import Testing
         #expect(stage.ran == ["before", "first", "between", "third"])
     }
 
-    /// What entered behind the first of them is waited for by the next barrier.
+    /// The next barrier waits for the operations that were added behind the first cancelled barrier.
     @Test func aBarrierBehindTwoCancelledOnesWaitsForWhatIsBetweenThem() {
         let stage = TestQueue()
         let gates = (0..<2).map { _ in Gate() }
@@ -325,7 +325,7 @@ import Testing
         }
     }
 
-    /// Fences are on the cycle of waits, and are not named.
+    /// Fences are members of the cycle of waits, but are not part of its path.
     @Test func aDeadlockThroughItNamesOperationsOnly() {
         let stage = TestQueue()
         let other = TestQueue(on: stage.steps)
@@ -352,7 +352,7 @@ import Testing
         #expect(path.map(\.name) == ["barrier", "holder", "later"])
     }
 
-    /// The later one waits for what the cancelled one would have waited for.
+    /// The later barrier waits for the operations that the cancelled one would have waited for.
     @Test func aBarrierBehindACancelledOneWaitsForAllThatWasThere() {
         let stage = TestQueue()
         let gate = Gate()

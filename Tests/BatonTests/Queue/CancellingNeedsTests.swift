@@ -112,7 +112,7 @@ struct CancellingNeedsTests {
         #expect(!token.isCancelled && !own.isCancelled && !second.page.isCancelled)
         let third = AsyncOperation("third") { 1 }.unique(by: key, policy: .replace)
         stage.queue.add(third)
-        // Nobody else needs the token now, and it came along; the other one was added for its own sake.
+        // No other operation needs the token now, and it was brought along. The other source was added by itself.
         #expect(second.page.isCancelled && token.isCancelled && !own.isCancelled)
         stage.queue.isSuspended = false
         stage.steps.runAll()

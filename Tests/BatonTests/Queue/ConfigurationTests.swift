@@ -86,12 +86,13 @@ import Testing
         #expect(!later.isCancelled)
     }
 
-    /// Otherwise a body that throws because its child was cancelled would have failed, though it was to be cancelled,
-    /// too.
+    /// Otherwise a body that throws because its child was cancelled would count as failed, although it was to be
+    /// cancelled as well.
     @Test func cancelAllCancelsEverythingBeforeAnyBodyNotices() async throws {
         let stage = TestQueue(width: 2)
         let (early, seen) = (Gate(), EventLog<Bool>())
-        // Leaves the first place of the queue to the child.
+        // When the first operation has finished, the child takes its index in the registry, so the child comes before
+        // its parent.
         let first = stage.waiting("first", at: early)
         let parent = AsyncOperation<Void>("parent") { context in
             await early.wait()

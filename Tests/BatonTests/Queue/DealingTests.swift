@@ -7,12 +7,12 @@ import Testing
 
 @testable import Baton
 
-/// What must not be noticed of the hands of workers, but in the time that it takes.
+/// The local queues of workers, which must have no visible effect except on speed.
 @Suite(.timeLimit(.minutes(10))) struct DealingTests {
-    /// So many short ones that the worker takes sixteen at once.
+    /// The number of short operations after which a worker takes sixteen at once.
     private static let many = 100
 
-    /// Forty short ones, these, and many more unless they are not wanted, in a queue that goes on when all are there.
+    /// Adds forty short operations, the given ones, and optionally many more, and then resumes the queue.
     private func add(_ operations: AnyOperation..., to stage: TestQueue, withMany: Bool = true) {
         stage.queue.isSuspended = true
         stage.queue.add((0..<40).map { stage.noting("before \($0)") })
@@ -21,7 +21,7 @@ import Testing
         stage.queue.isSuspended = false
     }
 
-    /// The worker that runs this has others in its hand.
+    /// Adds an operation whose body runs while other operations wait in the local queue of its worker.
     private func inTheMiddle(
         _ stage: TestQueue, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
     ) -> AsyncOperation<Void> {
@@ -48,7 +48,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Another worker begins with what is first in the line, and has then seen that the hand does not move.
+    /// Checks the order in which other workers run the operations. Another worker begins with the first one in the
+    /// list, and then sees that the local queue makes no progress.
     private func expectNearlyInOrder(_ stage: TestQueue) {
         let ran = after(stage)
         let behind = ran.firstIndex(of: "0")!
@@ -57,7 +58,7 @@ import Testing
         #expect(ran.count == Self.many)
     }
 
-    /// It awaits one that is in the hand of its own worker.
+    /// The body awaits an operation in the local queue of its own worker.
     @Test func aBodyMayAwaitWhatIsInTheHandOfItsWorker() {
         let stage = TestQueue(width: 2)
         let next = Mutex<AsyncOperation<Void>?>(nil)
@@ -143,7 +144,8 @@ import Testing
         )
     }
 
-    /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the registry.
+    /// The operations are cancelled while they wait in the local queue, and a new operation gets the index of one of
+    /// them in the registry.
     @Test func aPlaceThatIsUsedAgainIsNotGivenBackTwice() {
         let stage = TestQueue(width: 2)
         let added = (0..<5).map { stage.noting("added \($0)") }
@@ -157,7 +159,8 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
-    /// What a body makes ready runs on the same worker, and what is in its hand comes after at most sixteen of them.
+    /// Operations that a body makes ready run on the same worker. The operations in its local queue run after at most
+    /// sixteen of them.
     @Test func aChainGoesOnForSixteen() {
         let stage = TestQueue(width: 2)
         let first = stage.noting("c0")
@@ -172,7 +175,7 @@ import Testing
         #expect(after(stage).count == 40 + Self.many)
     }
 
-    /// It runs between two of the hand, and is none of them.
+    /// The follower runs between two operations of the local queue without belonging to it.
     @Test func aFollowerLeavesByItself() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<[String]>()
@@ -187,8 +190,8 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
-    /// Each leaves by the hand of the worker that goes on with the next, and whoever looks sees only those that are
-    /// left.
+    /// Each operation leaves through the local queue of the worker that continues with the next one. The queue counts
+    /// only those that remain.
     @Test func whatHasFinishedInAChainIsNotCounted() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
@@ -211,7 +214,7 @@ import Testing
             })
     }
 
-    /// It waits for a name, while its worker goes on with another one.
+    /// The operation waits for an exclusion while its worker continues with another one.
     @Test func whatHasGoneAwayHasNotLeft() {
         let name = Names()
         let stage = TestQueue(width: 2)
@@ -229,12 +232,12 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
-    /// Its task is cancelled with an attempt that takes too long, so it runs nothing more.
+    /// The worker's task is cancelled with an attempt that takes too long, so the worker runs no further operation.
     @Test func aWorkerThatEndsGivesItsHandBack() {
         let stage = TestQueue(width: 2)
         let slow = AsyncOperation("slow") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
             .retry(.constant(.seconds(1)), attempts: 2).timeout(.seconds(5))
-        // No other worker takes it back before.
+        // The only other worker is blocked, so it cannot reclaim the local queue first.
         let gate = Gate()
         stage.run(stage.waiting("before all", at: gate))
         add(slow, to: stage, withMany: false)
@@ -250,7 +253,7 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.hasNothingToDo })
     }
 
-    /// Chains, with others between them, while somebody looks.
+    /// Runs chains with other operations between them, while another task reads the queue.
     @Test func chainsUnderThreads() async {
         for round in 0..<20 {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 3)
@@ -283,7 +286,7 @@ import Testing
         }
     }
 
-    /// Everything that looks into hands or takes them back, while workers move on in them.
+    /// Runs everything that reads or reclaims local queues while the workers continue in them.
     @Test func underThreads() async {
         for round in 0..<20 {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 7)

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct IdleTests {
-    /// Notes "idle" when the queue is.
+    /// Logs "idle" when the queue is idle.
     private func watch(_ stage: TestQueue) {
         stage.steps.task { [queue = stage.queue, log = stage.log] in
             await queue.waitUntilIdle()

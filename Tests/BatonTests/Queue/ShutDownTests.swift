@@ -227,7 +227,7 @@ import Testing
         #expect(stage.ran == ["operation", "drained"])
     }
 
-    /// Adders race with the end of the queue: everything has an outcome, and nothing runs after it.
+    /// Operations are added while the queue is shut down. Each gets an outcome, and none runs after the shutdown.
     @Test func nothingIsLostUnderThreads() async {
         for _ in 0..<50 {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)

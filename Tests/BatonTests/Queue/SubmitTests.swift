@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct SubmitTests {
-    /// Submits these one after another, in a task of the test, and notes each when it has been added.
+    /// Submits the operations one after another in a task of the test, and logs each when it has been added.
     @discardableResult
     private func submit(_ operations: [AnyOperation], to stage: TestQueue) -> Task<Void, Never> {
         stage.steps.task { [log = stage.log, queue = stage.queue] in
@@ -35,7 +35,7 @@ import Testing
         stage.queue.maxWaitingOperationCount = 3
         submit(gates.indices.map { number in AsyncOperation("\(number)") { await gates[number].wait() } }, to: stage)
         stage.steps.runAll()
-        // Two run, three wait.
+        // Two operations run, and three wait.
         #expect(stage.ran.count == 5)
         #expect(stage.queue.waitingOperationCount == 3)
         for open in 0..<5 {
@@ -62,7 +62,7 @@ import Testing
         #expect(stage.ran.filter { !$0.hasPrefix("added") } == (0..<5).map { "\($0)" })
     }
 
-    /// It would take minutes if it were quadratic.
+    /// With quadratic time the test would take minutes.
     @Test func veryManyWaitAndEverySecondGivesUp() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
@@ -119,7 +119,7 @@ import Testing
         #expect(stage.ran.last == "submitted")
     }
 
-    /// A parked body is not waiting to begin.
+    /// A body that has released its permit does not count as waiting to start.
     @Test func aBodyThatHasReleasedItsPermitDoesNotCount() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -215,7 +215,7 @@ import Testing
         #expect(most.count <= 8)
     }
 
-    /// Refused by a queue that was shut down, it goes on in the queue to which it was added.
+    /// A queue that was shut down refuses the operation, which still runs in the queue to which it was added.
     @Test func whatWasAddedElsewhereIsLeftAlone() async {
         let stage = TestQueue()
         let gate = Gate()
@@ -232,7 +232,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    /// Admitted, then the queue is shut down, then it is added: the caller is told.
+    /// The operation is admitted, then the queue is shut down, and then the operation is added. The caller gets an
+    /// error.
     @Test func oneThatIsAddedTooLateThrows() {
         let stage = TestQueue()
         let gate = Gate()
@@ -244,7 +245,7 @@ import Testing
             do throws(OperationError) { try await queue.submit(late) } catch { log("submit: \(error.inShort)") }
         }
         stage.steps.runAll()
-        // Its job comes before that of the task which is admitted now.
+        // The job of this task comes before the job of the task that is admitted next.
         stage.steps.task { [queue = stage.queue] in await queue.drain() }
         stage.queue.maxWaitingOperationCount = 2
         stage.steps.runAll()
@@ -256,7 +257,8 @@ import Testing
         #expect(stage.ran == ["submit: queueShutDown", "first"])
     }
 
-    /// A body of a queue that was released while suspended produces: nobody could ever start that.
+    /// A body produces an operation after its queue was released while suspended. Nothing could ever start that
+    /// operation.
     @Test func aProductOfAReleasedSuspendedQueueEnds() {
         let steps = StepExecutor()
         let gate = Gate()

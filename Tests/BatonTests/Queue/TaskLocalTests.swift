@@ -10,7 +10,7 @@ private enum Request {
 
 private final class Payload: Sendable {}
 
-/// Task-locals that a queue carries from whoever adds an operation to its body and handlers.
+/// The task-local values that a queue carries from the task that adds an operation to its body and handlers.
 @Suite(.timeLimit(.minutes(10))) struct TaskLocalTests {
     private let ids = EventLog<String>()
     private let queue = AsyncOperationQueue(taskLocals: Request.$id, Request.$tag)

@@ -19,7 +19,7 @@ import Testing
         operation.didFinish { _ in seen("handler \(WorkerTaskContext.current?.running == nil)") }
         #expect(WorkerTaskContext.current == nil)
         stage.queue.add(operation)
-        // The unstructured task runs elsewhere.
+        // The unstructured task runs on another executor.
         while operation.state != .finished {
             stage.steps.runAll()
             await Task.yield()
@@ -48,7 +48,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// The first operation of a worker may be cancelled before the one who started the worker has learned of its task.
+    /// The first operation of a worker may be cancelled before the thread that started the worker knows its task.
     @Test func aCancelMayComeBeforeTheWorkerIsKnown() async {
         let seen = EventLog<Bool>()
         await Task(executorPreference: ImmediateExecutor()) {
@@ -66,7 +66,8 @@ import Testing
         #expect(seen.events == [true])
     }
 
-    /// A body that leaves a wait behind has released its permit: the worker must not run another without one.
+    /// A body that returns while a wait is open has released its permit, so the worker must not run another body
+    /// without one.
     @Test func aBodyThatLeavesAWaitOpenReturnsItsPermitOnce() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -87,7 +88,7 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
     }
 
-    /// Between the end of a wait and a free permit for it, the body begins another wait.
+    /// The body begins another wait after the end of the first one, before it has reacquired a permit.
     @Test func aPermitThatABodyNoLongerNeedsIsReturned() {
         let stage = TestQueue(width: 1)
         let elsewhere = AsyncOperationQueue(executor: stage.steps)

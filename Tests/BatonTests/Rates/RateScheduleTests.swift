@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Many operations with one rate: in every order, and very many.
+/// Many operations with one rate, in every order, and very many at once.
 @Suite(.timeLimit(.minutes(10))) struct RateScheduleTests {
     @Test("In every order of events no start comes too early, and everything ends")
     func everyOrder() async throws {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("In every order of events those of one queue start in the order in which they came")
+    @Test("In every order of events the operations of one queue start in the order in which they were added")
     func firstComeFirstServed() async throws {
         try await exploring(schedules: 200) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: scheduler, clock: scheduler.clock)
@@ -56,13 +56,14 @@ import Testing
         }
     }
 
-    @Test("The time that waiting operations take grows little faster than their number")
+    @Test("The time for waiting operations is close to linear in their number")
     func growth() {
-        // The smallest of several, because other tests may take the processor away, and cannot give time back.
+        // The test uses the minimum of several measurements, because other tests can delay a measurement, but not
+        // shorten it.
         let (few, many) = (0..<5).reduce((few: Duration.endless, many: Duration.endless)) { least, _ in
             (min(least.few, time(of: 1_500)), min(least.many, time(of: 6_000)))
         }
-        // Four times as many: sixteen times as long would be quadratic.
+        // With four times as many operations, quadratic time would be sixteen times as long.
         #expect(many < few * 9)
     }
 
@@ -82,7 +83,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Until half of them have been cancelled, and the others have run.
+    /// Returns the time until half of the operations have been cancelled, and the others have run.
     private func time(of count: Int) -> Duration {
         let stage = TestQueue()
         let rate = Rate.rate("api", 1000, per: .seconds(1))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// The rate as a value.
+/// The state machine of a rate, as a value.
 @Suite struct RateStateMachineTests {
     private typealias Machine = RateStateMachine<String>
 
@@ -20,7 +20,7 @@ import Testing
         #expect(machine.admits(2, hasTurn: false, at: .milliseconds(500)))
     }
 
-    @Test("A burst is there at once, and again when the rate has not been used for its length")
+    @Test("A burst is available at once, and again after the rate has not been used for the length of the burst")
     func bursts() {
         var machine = machine(10, per: .seconds(10), burst: 3)
         for now in [0, 0, 0, 1, 2, 5, 5, 5, 6] {
@@ -31,7 +31,7 @@ import Testing
         #expect(machine.admits(1, hasTurn: false, at: .seconds(100)))
     }
 
-    @Test("No span of a period has more starts than the count and the burst without one")
+    @Test("The starts in any period never exceed the count plus the burst minus one")
     func mostStarts() {
         for burst in 1...5 {
             var machine = machine(5, per: .seconds(10), burst: burst)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Those who wait have their turns in the order of their numbers, whenever they come back")
+    @Test("Waiting operations have their turns in the order of their numbers, whenever they return")
     func order() {
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .zero)
@@ -66,7 +66,7 @@ import Testing
         #expect(machine.arrivals.sorted() == [2, 3])
     }
 
-    @Test("One that comes later does not start while others wait")
+    @Test("An operation that comes later does not start while others wait")
     func nobodyOvertakes() {
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .zero)
@@ -89,7 +89,7 @@ import Testing
         #expect(machine.admits(1, hasTurn: true, at: .seconds(3)))
     }
 
-    @Test("Of turns that are used late no more than a burst start at once")
+    @Test("At most one burst of turns that are used late starts at once")
     func lateTurns() {
         var machine = machine(10, per: .seconds(10), burst: 2)
         for arrival in 1...4 as ClosedRange<UInt64> { _ = machine.wait("\(arrival)", arrival: arrival) }
@@ -102,7 +102,7 @@ import Testing
         #expect(started == [1, 2])
     }
 
-    @Test("A turn that is given back is the next one's at once")
+    @Test("A turn that is given back belongs to the next operation at once")
     func turnsAreGivenBack() {
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .zero)
@@ -113,7 +113,7 @@ import Testing
         #expect(machine.takeTurn(at: .seconds(1)) == "second")
     }
 
-    @Test("A start that did not happen is counted no more")
+    @Test("A start that did not happen is no longer counted")
     func startsAreTakenBack() {
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .seconds(4))
@@ -123,7 +123,7 @@ import Testing
         #expect(machine.admits(2, hasTurn: false, at: .seconds(4)))
     }
 
-    @Test("One that leaves the line moves the others up")
+    @Test("When an operation stops waiting, the operations behind it move up")
     func leaving() {
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .zero)
@@ -134,7 +134,7 @@ import Testing
         #expect(machine.takeTurn(at: .seconds(1)) == "second")
     }
 
-    @Test("After the clock has gone back nobody waits longer than for a whole burst")
+    @Test("After the clock has gone back, no operation waits longer than a whole burst")
     func clocksGoBack() {
         var machine = machine(10, per: .seconds(10), burst: 2)
         machine.start(hasTurn: false, at: .seconds(1000))

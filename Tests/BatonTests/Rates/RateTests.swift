@@ -3,12 +3,12 @@ import Testing
 
 @testable import Baton
 
-/// Operations whose starts are limited. Each stage has a clock of its own, and so has its rates for itself.
+/// Operations whose starts are limited. Each test queue has a clock of its own, and so has rates of its own.
 @Suite(.timeLimit(.minutes(10))) struct RateTests {
-    /// Its queue takes operations up in the order in which they were added, because it has one permit.
+    /// A queue with one permit, which takes up operations in the order in which they were added.
     private let stage = TestQueue(width: 1)
 
-    /// Notes its name and the time when it starts.
+    /// Returns an operation that logs its name and the time of its start.
     private func call(_ name: String, _ rate: Rate? = nil) -> AsyncOperation<Void> {
         let operation = AsyncOperation(name) { [log = stage.log, clock = stage.clock] in log("\(name) \(clock.seconds)")
         }
@@ -39,7 +39,7 @@ import Testing
         #expect(stage.ran == ["1 0.0", "2 0.0", "3 0.0", "4 1.0", "5 2.0", "6 3.0"])
     }
 
-    @Test("A rate that was not used allows a burst again, and no more than that")
+    @Test("An unused rate allows one burst again, and no more than that")
     func unusedTime() {
         let rate = Rate.rate("api", 10, per: .seconds(10), burst: 2)
         stage.queue.add(calls(2, rate))
@@ -56,7 +56,7 @@ import Testing
     func twoQueues() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
-        // The clocks of the queues count from different times.
+        // The clocks of the queues start at different times.
         stage.advance(by: .milliseconds(250))
         let third = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
         for (number, queue) in [stage.queue, third, other, stage.queue, third].enumerated() {
@@ -68,7 +68,7 @@ import Testing
         #expect(stage.misuseKinds.isEmpty)
     }
 
-    @Test("A queue that has not used a rate yet keeps what another one has used of it, which has gone")
+    @Test("A queue that uses a rate for the first time counts the starts of a queue that was released")
     func queueThatHasGone() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let steps = StepExecutor()
@@ -87,7 +87,7 @@ import Testing
         #expect(log.events == ["first 0.0", "second 1.0"])
     }
 
-    @Test("Queues with different clocks each have the whole rate")
+    @Test("Each clock has a rate of its own")
     func twoClocks() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let other = TestQueue(on: stage.steps)
@@ -95,7 +95,7 @@ import Testing
         stage.queue.add(mine)
         other.run(theirs)
         #expect(theirs.ending == "success")
-        // The other clock stands still, and holds nobody up.
+        // The other clock stands still, and delays no operation of this one.
         stage.walk(to: .seconds(1))
         #expect(mine.map(\.ending) == ["success", "success"])
     }
@@ -184,7 +184,7 @@ import Testing
         #expect(ExclusionManager.isFree(.text(name)))
     }
 
-    @Test("An operation with an exclusion and a rate starts, although others use each of them all the time")
+    @Test("An operation with an exclusion and a rate starts, although other operations use each of them all the time")
     func neverOvertakenForEver() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let name = "\(#function) \(ObjectIdentifier(stage.queue))"
@@ -284,7 +284,7 @@ import Testing
     @Test("An operation that is cancelled between the count of its start and its body gives its turn back")
     func cancelledBeforeBody() {
         let second = call("2", .rate("api", 4, per: .seconds(2), burst: 3))
-        // The report of the conflict comes in between.
+        // The conflict is reported between the two.
         let queue = AsyncOperationQueue(
             executor: stage.steps, clock: stage.clock, onMisuse: { _ in second.cancel() })
         let rate = Rate.rate("api", 2, per: .seconds(1), burst: 2)
@@ -318,7 +318,7 @@ import Testing
         #expect(waitingCount == 0)
     }
 
-    @Test("Those who wait behind an operation of a queue that has gone have their turns")
+    @Test("Operations that wait behind an operation of a released queue have their turns")
     func goneQueues() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         stage.run(call("1", rate))
@@ -570,13 +570,13 @@ import Testing
 }
 
 extension TestClock {
-    /// How far it is, in seconds.
+    /// The time since the start of the clock, in seconds.
     var seconds: Double { TestClock.Instant.start.duration(to: now) / .seconds(1) }
 }
 
 extension TestQueue {
-    /// Moves the clock from one deadline to the next, up to this time since its start, and runs everything that can run
-    /// then.
+    /// Advances the clock from one deadline to the next, up to this time since its start, and runs all jobs after each
+    /// step.
     func walk(to end: Duration) {
         let end = TestClock.Instant.start.advanced(by: end)
         while let next = clock.nextDeadline, next <= end {

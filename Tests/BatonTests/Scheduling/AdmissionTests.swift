@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct AdmissionTests {
-    /// As many wait, named by their numbers.
+    /// Creates an admission with this number of callers that wait, identified by their numbers.
     private func admission(limit: Int, waiting: Int = 0) -> Admission<Int> {
         var admission = Admission<Int>()
         admission.limit = limit
@@ -54,7 +54,7 @@ import Testing
         #expect(admission.removeAll() == [0, 2])
     }
 
-    /// It would take minutes if the search for one of them were linear.
+    /// The test would take minutes if the search for one caller were linear.
     @Test func veryManyThatGiveUpAreTakenOut() {
         var admission = admission(limit: 1, waiting: veryMany)
         let middle = 1..<veryMany - 1
@@ -63,7 +63,7 @@ import Testing
         #expect(admission.removeAll() == [0, veryMany - 1])
     }
 
-    /// Whoever gives up is the first, the last, one between, or alone.
+    /// The caller that gives up is the first one, the last one, one in the middle, or the only one.
     @Test(arguments: [[0], [3], [1, 2], [0, 1], [2, 3], [3, 2, 1], [0, 1, 2, 3]])
     func theOthersStayInOrder(givingUp: [Int]) {
         var admission = admission(limit: .max, waiting: 4)

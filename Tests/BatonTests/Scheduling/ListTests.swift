@@ -44,7 +44,7 @@ import Testing
     @Test("Any operation can be taken out of a ready list", arguments: 0..<4, 0..<4)
     func takenOut(first: Int, second: Int) {
         var list = IntrusiveList()
-        // Its neighbours have come from both sides, and one has gone.
+        // The neighbours were added at both ends, and one of them was removed.
         for operation in operations[2...] { list.append(.passUnretained(operation)) }
         list.prepend(.passUnretained(operations[1]))
         list.prepend(.passUnretained(operations[0]))
@@ -56,7 +56,7 @@ import Testing
         #expect(list.isEmpty)
     }
 
-    @Test("What has become the first of a ready list can be taken out")
+    @Test("An operation that has become the first of a ready list can be taken out")
     func takenOutAtTheFront() {
         var list = IntrusiveList()
         for operation in operations { list.append(.passUnretained(operation)) }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// It gives its front back while it is in use, in steps of 1,024.
+    /// The queue removes its used front in steps of 1,024 elements while it is in use.
     @Test func aFifoThatNeverEmptiesKeepsTheOrder() {
         var fifo = FIFOQueue<Int>()
         var next = 0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Local queues as values, beside the state of a queue.
+/// Local queues as values, with the state of a queue.
 @Suite struct LocalQueueTests {
     private let operations: [AnyOperation] = (0..<40).map { AsyncOperation("\($0)") {} }
     private let localQueue = LocalQueue()
@@ -16,7 +16,7 @@ import Testing
         return state
     }
 
-    /// A worker that has run so many has learned to take more at once.
+    /// Reports batches to the local queue, which raises its limit.
     private func learn(_ times: Int = 1) { for _ in 0..<times { localQueue.endBatch(isPlain: true, isNeeded: false) } }
 
     private func name(_ turn: Scheduler.WorkerAction) -> String? {
@@ -32,7 +32,7 @@ import Testing
 
     private func numbers(_ range: Range<Int>) -> [String] { range.map { "\($0)" } }
 
-    /// After this one, which the worker has run.
+    /// Returns the name of the next operation after the worker has run this one.
     private func popNext(afterRemoving number: Int) -> String? {
         localQueue.popNext(afterRemoving: .passUnretained(operations[number]))?.takeUnretainedValue().name
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(localQueue.batchLimit == 16)
     }
 
-    /// Two may take ten microseconds.
+    /// Two operations may take ten microseconds.
     @Test func itBeginsAnewWhenThoseInItHaveTakenLong() {
         let timed = LocalQueue(initialBatchLimit: 2, isTimed: true)
         var state = state()
@@ -102,7 +102,8 @@ import Testing
         _ = state.nextAction(refilling: localQueue)
         #expect(state.count() == 40)
         learn(4)
-        // It was closed, so the worker asks, with the first one left.
+        // The local queue was closed, so the worker asks for its next action, while the first operation is still to be
+        // removed.
         state.registry.remove(operations[0])
         _ = state.nextAction(refilling: localQueue)
         for number in 1..<4 { _ = popNext(afterRemoving: number) }
@@ -122,7 +123,7 @@ import Testing
         #expect(localQueue.batchLimit == 1)
     }
 
-    /// Looked at, and looked at again.
+    /// The second request sees that the local queue has made no progress, and reclaims it.
     @Test func aStuckOneIsTakenBackAlthoughOthersAreReady() {
         var state = state()
         learn(4)
@@ -155,7 +156,8 @@ import Testing
             name(state.nextAction(refilling: other)) == "1", "It comes before the low one, in whose hand it may be.")
     }
 
-    /// They have come in the same step in which the worker asks, so nobody has looked at the local queues since.
+    /// The operations were added in the same step in which the worker asks, so no thread has checked the local queues
+    /// since.
     @Test func whatIsTakenBackKeepsItsPriority() {
         var state = state(20)
         learn(4)
@@ -210,7 +212,7 @@ import Testing
 
     // MARK: Going on with what was made ready
 
-    /// A state in which the worker runs the first one, and goes on with the second.
+    /// Returns a state in which the worker runs the first operation, and continues with the second one.
     private func chain(width: Int = 2) -> QueueCore.State {
         var state = state(width: width, 0)
         for operation in operations { state.registry.insert(.passUnretained(operation)) }
@@ -238,7 +240,7 @@ import Testing
         #expect(popNext(afterRemoving: 1) == nil)
     }
 
-    /// One of what was dealt makes others ready, which come before the rest.
+    /// An operation of the local queue makes others ready, which run before the rest of it.
     @Test func whatWaitsStaysInTheHandMeanwhile() {
         var state = state(3)
         learn(2)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite("A priority counts until the operation starts, and what it waits for has at least the same")
+@Suite("A priority counts until the operation starts, and sources get at least the same priority")
 struct PriorityTests {
     private func serial() -> TestQueue { TestQueue(width: 1, isSuspended: true) }
 
@@ -16,7 +16,7 @@ struct PriorityTests {
 
     // MARK: Changing
 
-    @Test("Of one that is ready")
+    @Test("A ready operation moves to the list of its new priority")
     func ofOneThatIsReady() {
         let stage = serial()
         let operations = (0..<5).map { stage.noting("\($0)") }
@@ -28,7 +28,7 @@ struct PriorityTests {
         #expect(runAll(stage) == ["4", "3", "1", "2", "0"])
     }
 
-    @Test("Of one that waits for another one")
+    @Test("The new priority of a waiting operation counts when it is ready")
     func ofOneThatWaits() {
         let stage = serial()
         let source = stage.noting("source")
@@ -38,7 +38,7 @@ struct PriorityTests {
         #expect(runAll(stage) == ["source", "second", "first"])
     }
 
-    @Test("Of those that another one's end has made ready")
+    @Test("Operations that another operation has released move to the lists of their new priorities")
     func ofReleased() {
         let stage = serial()
         let source = stage.noting("source")
@@ -52,7 +52,7 @@ struct PriorityTests {
         #expect(runAll(stage) == ["source", "0", "2", "1"])
     }
 
-    @Test("Of those that a body runs")
+    @Test("Children of a body move to the lists of their new priorities")
     func ofChildren() {
         let stage = serial()
         let children = (0..<3).map { stage.noting("\($0)") }
@@ -65,7 +65,7 @@ struct PriorityTests {
         #expect(runAll(stage) == ["first", "2", "0", "1"])
     }
 
-    @Test("Of one that has started or finished, where it changes nothing")
+    @Test("A change has no effect after the operation has started or finished")
     func tooLate() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -79,7 +79,7 @@ struct PriorityTests {
         #expect(stage.misuses.count == 0)
     }
 
-    @Test("Of many that a worker has taken at once")
+    @Test("A change affects operations that a worker has taken at once")
     func ofThoseInAHand() {
         let steps = StepExecutor()
         let log = EventLog<String>()
@@ -87,7 +87,7 @@ struct PriorityTests {
             maxConcurrentOperationCount: 2, isSuspended: true, executor: steps, onMisuse: nil, probe: nil,
             initialBatchLimit: 16)
         let operations = (0..<10).map { number in AsyncOperation("\(number)") { log("\(number)") } }
-        // What a worker begins with it takes alone.
+        // A worker takes its first operation alone.
         let first = AsyncOperation("first") { log("first") }
         let second = AsyncOperation("second") {
             log("second")
@@ -123,7 +123,7 @@ struct PriorityTests {
         #expect(runAll(stage).prefix(3) == ["needed", "between", "urgent"])
     }
 
-    @Test("A later change raises it, too")
+    @Test("A later change raises the priority of sources")
     func laterChange() {
         let stage = serial()
         let needed = stage.noting("needed")
@@ -137,7 +137,7 @@ struct PriorityTests {
         #expect(runAll(stage).first == "needed")
     }
 
-    @Test("In another queue, too")
+    @Test("Sources in another queue are raised")
     func inAnotherQueue() {
         let stage = serial()
         let other = TestQueue(width: 1, isSuspended: true, on: stage.steps)
@@ -150,7 +150,7 @@ struct PriorityTests {
         #expect(runAll(other) == ["needed", "first"])
     }
 
-    @Test("The original of a join")
+    @Test("The original of a join is raised")
     func original() {
         let stage = serial()
         let key = Names()("join")
@@ -165,7 +165,7 @@ struct PriorityTests {
         #expect(urgent.ending == "success")
     }
 
-    @Test("What a body awaits, and the children of a group")
+    @Test("Operations that a body awaits and the children of a group are raised")
     func awaited() {
         let stage = serial()
         let awaited = stage.noting("awaited")
@@ -181,7 +181,7 @@ struct PriorityTests {
         #expect(children.map(\.priority) == [.high, .high])
     }
 
-    @Test("What is before a barrier, and what is behind it")
+    @Test("A barrier raises operations before it, and operations behind it raise the barrier")
     func barrier() {
         let stage = serial()
         let (before, behind) = (stage.noting("before"), stage.noting("behind"))
@@ -194,7 +194,7 @@ struct PriorityTests {
         #expect(runAll(stage) == ["before", "behind"])
     }
 
-    @Test("What is raised together starts in the order in which it is waited for", arguments: SchedulingOrder.allCases)
+    @Test("Operations that are raised together start in the order of the waits", arguments: SchedulingOrder.allCases)
     func orderOfInputs(order: SchedulingOrder) {
         let stage = serial()
         stage.queue.schedulingOrder = order
@@ -208,7 +208,7 @@ struct PriorityTests {
         #expect(runAll(stage) == (0..<6).map { "\($0)" })
     }
 
-    @Test("A body that waits for its turn to go on is raised, too")
+    @Test("A body that waits for a permit to continue is raised")
     func resumption() {
         let stage = TestQueue(width: 1)
         let other = TestQueue(on: stage.steps)
@@ -235,7 +235,7 @@ struct PriorityTests {
         #expect(stage.ran.count == 8)
     }
 
-    @Test("What a body iterates is raised, too")
+    @Test("The operations of a sequence that a body iterates are raised")
     func elements() {
         let stage = serial()
         let urgent = AsyncOperation("urgent") { [log = stage.log, queue = stage.queue] in
@@ -274,8 +274,8 @@ struct PriorityTests {
         #expect(runAll(stage).first == "needed")
     }
 
-    /// Under ThreadSanitizer this is of use.
-    @Test("Changed by several threads while it runs", .timeLimit(.minutes(10)))
+    /// This test is of use under ThreadSanitizer.
+    @Test("Several threads may change priorities while the queue runs", .timeLimit(.minutes(10)))
     func underThreads() async throws {
         for width in [1, 2, 8] {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)

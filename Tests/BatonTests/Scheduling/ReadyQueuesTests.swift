@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadyQueuesTests {
     private final class Harness {
         var lines = ReadyQueues()
-        /// The lists do not retain.
+        /// Retains the operations, because the lists do not.
         private var operations: [AnyOperation] = []
 
         private func make(_ name: String) -> Unmanaged<AnyOperation> {
@@ -64,7 +64,7 @@ import Testing
             ran.append(rig.pop()!)
         }
         #expect(ran[..<16] == numbers(0..<16)[...])
-        // The seventeenth went to the end.
+        // The seventeenth operation was placed at the end.
         #expect(ran[16] == "old")
         #expect(ran.contains("older"))
     }

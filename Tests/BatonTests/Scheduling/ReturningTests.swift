@@ -2,9 +2,11 @@ import Testing
 
 @testable import Baton
 
-/// Operations that a worker had taken up before: their conditions are satisfied, or they have got their names.
+/// Operations that a worker had taken up before. Their conditions are satisfied, or they have acquired their
+/// exclusions.
 @Suite struct ReturningTests {
-    /// Those that depend on something are deeper than those that were just released, and the others are not.
+    /// Operations with dependencies come before those that were just released, and operations without dependencies
+    /// after them.
     @Test func theyGoBeforeTheOthersOfTheirPriority() {
         let rig = SchedulerRig(width: 1)
         rig.append("ready")
@@ -87,7 +89,8 @@ import Testing
         #expect(rig.scheduler.begun == 0)
     }
 
-    /// A worker that could go on with its operation at once leaves it to the lists when something may come first.
+    /// A worker that could continue with its operation at once puts it into the lists if another operation may come
+    /// first.
     @Test(arguments: Obstacle.allCases) private func aWorkerGoesOnAtOnceUnlessSomethingComesFirst(_ obstacle: Obstacle)
         async
     {

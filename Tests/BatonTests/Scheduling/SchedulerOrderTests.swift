@@ -2,9 +2,9 @@ import Testing
 
 @testable import Baton
 
-/// Priorities, children before others, resumptions before all.
+/// The order of priorities, of children, and of bodies that continue after a wait.
 @Suite struct SchedulerOrderTests {
-    /// Everything that a queue of width 1 would run, in order.
+    /// Returns the names of everything that a queue of width 1 would run, in order.
     private func drain(_ rig: SchedulerRig) -> [String] {
         var order: [String] = []
         guard rig.assignPermit() == .startWorker else { return order }
@@ -113,7 +113,7 @@ import Testing
         _ = rig.assignPermit()
     }
 
-    @Test("What has ended leaves its list, whichever that is, and comes into none any more")
+    @Test("An operation that has ended leaves its list, whichever that is, and is never listed again")
     func whatHasEndedLeaves() {
         let rig = SchedulerRig(width: 1)
         let operations = [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Permits, the one starting worker, suspension and width.
+/// Permits, the starting worker, suspension and width.
 @Suite struct SchedulerTests {
     @Test func nothingIsStartedForNothing() {
         let rig = SchedulerRig(width: 2)

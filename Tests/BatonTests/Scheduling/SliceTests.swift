@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// It does not look at the clock after every operation, but never lets more than 32 go by.
+    /// The time slice does not read the clock after every operation, but at the latest after 32 operations.
     @Test func byTheClockItIsOverSooner() {
         var slice = TimeSlice(byCount: false)
         let end = ContinuousClock.now + .milliseconds(1)
