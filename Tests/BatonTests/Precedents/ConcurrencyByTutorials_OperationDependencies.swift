@@ -1,10 +1,10 @@
-// After Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
+// Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
 //
-// Its program: download → decrypt → tilt shift → display. Here the operations are connected by order and waited for.
-// ConcurrencyByTutorials_PassingImages.swift has the second half, in which the image is looked for among the
+// The program of the chapter: download → decrypt → tilt shift → display. These tests connect the operations by order.
+// ConcurrencyByTutorials_PassingImages.swift tests the second half, in which the image is found among the
 // dependencies.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -44,7 +44,7 @@ import Testing
         #expect(stage.ran == ["download", "decrypt"])
     }
 
-    /// Then the order is no longer kept: the dependent goes first, while the other one is held.
+    /// The dependent then runs first, while the other operation is held back.
     @Test func ConcurrencyByTutorials_3_oneCallOnTheDependentRemovesIt() {
         let arrival = Gate()
         let decrypt = stage.waiting("decrypt", at: arrival)
@@ -57,7 +57,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    // That `dependencies` cannot be written to: Tests/DoesNotCompile/WritingDependencies.swift.
+    // Tests/DoesNotCompile/WritingDependencies.swift shows that `dependencies` cannot be written to.
     @Test func ConcurrencyByTutorials_4_dependenciesIsAList() {
         let download = stage.noting("download")
         let key = stage.noting("key")
@@ -78,8 +78,8 @@ import Testing
         #expect(stage.ran == ["1", "2", "3", "4", "5", "6"])
     }
 
-    /// 2 waits for 5, 5 for 3, 3 for 2. None of them runs, as in the chapter; but they end, with the way round in the
-    /// error, and what is around them goes on.
+    /// Operation 2 waits for 5, 5 for 3, and 3 for 2. As in the chapter, none of them runs. In Baton they end with the
+    /// cycle in their error, and the other operations run.
     @Test func ConcurrencyByTutorials_5_theCycleIsFoundAndNamed() {
         let operations = (1...6).map { stage.noting("\($0)") }
         let (one, two, three, four, five, six) = (

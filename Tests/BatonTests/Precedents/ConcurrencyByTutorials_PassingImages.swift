@@ -1,9 +1,9 @@
-// After Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
+// Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
 //
-// The second half of its program: the tilt shift looks among what it depends on for somebody who provides an image,
-// whatever that one calls it, and a cell displays the outcome on the main thread.
+// The second half of the program: the tilt shift searches its dependencies for an image, whatever the name of the
+// property is, and a cell displays the image on the main thread.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -16,17 +16,17 @@ private struct Picture: Equatable, Sendable {
     var isShifted = false
 }
 
-/// An output from which an image can be had.
+/// An output that contains an image.
 private protocol ImageProvider: Sendable {
     var image: Picture? { get }
 }
 
-/// Calls it as the protocol does.
+/// An output whose property has the name of the protocol's.
 private struct Download: ImageProvider {
     let image: Picture?
 }
 
-/// Calls it otherwise.
+/// An output whose property has another name.
 private struct TiltShifted {
     let outputImage: Picture
 }
@@ -35,12 +35,12 @@ extension TiltShifted: ImageProvider {
     var image: Picture? { outputImage }
 }
 
-/// Not our type: the extension makes a provider of it.
+/// A type of the standard library, which the extension makes an image provider.
 extension [String]: ImageProvider {
     fileprivate var image: Picture? { first.map { Picture(subject: $0) } }
 }
 
-/// Works on the image that it was given, else on the first that it finds.
+/// Shifts the given image, or the first one that it finds among its dependencies.
 private struct TiltShift: Procedure {
     var image: Picture?
     var log = EventLog<String>()
@@ -71,7 +71,7 @@ private struct TiltShift: Procedure {
         AsyncOperation("download") { Download(image: subject.map { Picture(subject: $0) }) }
     }
 
-    /// What a tilt shift makes of these, in this order, and of an image given to it.
+    /// Returns a tilt shift of the given image, if any, that depends on the sources in this order.
     private func shifted(_ image: Picture? = nil, after sources: AnyOperation...) -> AsyncOperation<TiltShifted> {
         let tiltShift = AsyncOperation(TiltShift(image: image, log: stage.log))
         for source in sources { tiltShift.addDependency(source) }
@@ -83,11 +83,11 @@ private struct TiltShift: Procedure {
     @Test func ConcurrencyByTutorials_6_anImageIsFoundByProtocolWhateverItsName() throws {
         let first = shifted(after: download("harbour"))
         #expect(try first.result?.get().image == Picture(subject: "harbour", isShifted: true))
-        // Another name for the same thing, behind a dependency that is of no use here.
+        // The property has another name, and the first dependency has no image.
         let label = AsyncOperation("label") { 1 }
         let again = AsyncOperation("shifted") { TiltShifted(outputImage: Picture(subject: "bridge")) }
         #expect(try shifted(after: label, again).result?.get().outputImage.subject == "bridge")
-        // A type that is not ours.
+        // The type belongs to the standard library.
         let names = AsyncOperation("names") { ["tower", "gate"] }
         #expect(try shifted(after: names).result?.get().outputImage.subject == "tower")
     }
@@ -138,7 +138,7 @@ private struct TiltShift: Procedure {
         #expect(cell.image == Picture(subject: "harbour", isShifted: true))
     }
 
-    /// A handler that holds its operation, and a screen: both are let go when it has run.
+    /// The handler retains its operation and a view. Both are released when it has run.
     @Test @MainActor func ConcurrencyByTutorials_11_theHandlerKeepsNothingAlive() async {
         let tokens = Tokens()
         let queue = AsyncOperationQueue()
@@ -160,7 +160,7 @@ private struct TiltShift: Procedure {
         #expect(finished == nil)
     }
 
-    /// The handler belongs to the operation that has the final value.
+    /// The handler belongs to the operation with the final value.
     @Test func ConcurrencyByTutorials_12_theHandlerOfTheTiltShiftGetsTheFinalImage() {
         let source = download("harbour")
         let tiltShift = AsyncOperation(TiltShift())

@@ -1,9 +1,9 @@
-// After Operations 2.5, ‘Injecting Results’
+// Operations 2.5, ‘Injecting Results’
 //
-// Its program: one operation retrieves data, the next one processes it. What the first makes is what the second
-// requires.
+// The program of the page: one operation retrieves data, and the next one processes it. The result of the first is the
+// requirement of the second.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -11,7 +11,7 @@ import Testing
 
 @testable import Baton
 
-/// Fetches a page from a store that answers when the test says so.
+/// Retrieves a page from a store that answers when the test tells it to.
 private struct DataRetrieval: Procedure {
     var page: [UInt8] = Array("a red wheel barrow".utf8)
     var error: Oops?
@@ -24,7 +24,7 @@ private struct DataRetrieval: Procedure {
     }
 }
 
-/// Takes what it requires as a parameter, and notes that it ran.
+/// Takes its requirement as a parameter, and logs that it ran.
 private struct DataProcessing: InputProcedure {
     var log = EventLog<String>()
 
@@ -34,7 +34,7 @@ private struct DataProcessing: InputProcedure {
     }
 }
 
-/// Requires a value that need not be there.
+/// Requires a value that may be nil.
 private struct Captioning: InputProcedure {
     func execute(_ title: String?, in context: OperationContext) async throws -> String { title ?? "untitled" }
 }
@@ -76,7 +76,8 @@ private struct Captioning: InputProcedure {
         #expect(try fromPair.result?.get() == "3 cm")
     }
 
-    /// The result is decided before the finish, and there for everybody who can see the finish.
+    /// The result is decided before the operation finishes, and every reader that sees the operation finished sees the
+    /// result.
     @Test func Operations25_4_theResultIsSetBeforeTheFinish() async throws {
         try await exploring(schedules: 200) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler)
@@ -104,7 +105,7 @@ private struct Captioning: InputProcedure {
         #expect(retrieval.dependencies.isEmpty)
     }
 
-    /// Nothing else has to be said, by as many readers as there are.
+    /// No further call is needed, for any number of readers.
     @Test func Operations25_6_theSameCallHandsTheResultOver() throws {
         let retrieval = AsyncOperation(DataRetrieval())
         let readers = (1...3).map { _ in retrieval.then(DataProcessing()) }
@@ -112,8 +113,8 @@ private struct Captioning: InputProcedure {
         for reader in readers { #expect(try reader.result?.get().count == 4) }
     }
 
-    // Operations25.7, that the types must match, optionality included: Tests/DoesNotCompile/InputOfAnotherType.swift
-    // and OptionalInput.swift.
+    // Tests/DoesNotCompile/InputOfAnotherType.swift and OptionalInput.swift show that the types must match, including
+    // optionality (Operations25.7).
 
     @Test func Operations25_8_aFailedDependencyFailsTheReaderWithItsError() {
         let log = EventLog<String>()
@@ -153,7 +154,7 @@ private struct Captioning: InputProcedure {
     @Test func Operations25_11_theManualFormSeesEveryResultAndEveryError() throws {
         let retrieval = AsyncOperation(DataRetrieval())
         let index = AsyncOperation<Int>("index") { throw Oops(text: "no index") }
-        // Two requirements; and a result of two parts, of which each reader takes its own.
+        // The operation has two requirements and a result of two parts, one for each reader.
         let processing = AsyncOperation(resultOf: retrieval, index) { page, index in
             (page: try page.get().count, problem: index.failure?.underlyingError as? Oops)
         }
@@ -175,7 +176,7 @@ private struct Captioning: InputProcedure {
         stage.steps.runAll()
         #expect(try size.result?.get() == 3)
         #expect(stage.ran == ["success(3)"])
-        // It may also decide to fail.
+        // The closure may also decide to fail.
         let strict = AsyncOperation(resultOf: failing) { page in try page.get().count }
         stage.run(strict)
         #expect(strict.result?.failure?.underlyingError as? Oops == Oops())
@@ -200,11 +201,11 @@ extension Result {
 }
 
 extension Result<[UInt8], OperationError> {
-    /// Of the page; 0 if there is none.
+    /// The size of the page, or 0 if there is no page.
     fileprivate var count: Int { (try? get().count) ?? 0 }
 }
 
 extension Result<[UInt8], OperationError>? {
-    /// -1 if there is no outcome yet.
+    /// The size of the page, or -1 if there is no outcome yet.
     fileprivate var count: Int { map(\.count) ?? -1 }
 }

@@ -1,8 +1,8 @@
-// After ProcedureKit, ‘Result Injection’
+// ProcedureKit, ‘Result Injection’
 //
-// Its promise about time: the input is set before the dependency finishes, and so before the dependent becomes ready.
+// The promise about time: the input is set before the dependency finishes, and so before the dependent becomes ready.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -10,7 +10,7 @@ import Testing
 
 @testable import Baton
 
-/// A fetch and its reader, which notes what it saw of the fetch when it ran.
+/// A fetch and its reader, which records what it saw of the fetch when it ran.
 private struct Pair: Sendable {
     let fetch: AsyncOperation<Int>
     let reader: AsyncOperation<String>
@@ -18,7 +18,7 @@ private struct Pair: Sendable {
 
     private final class Notes: Sendable {
         let outputIsDecided = Locked(false)
-        /// At that moment.
+        /// The state of the reader when the output was decided.
         let stateOfReader = Locked(OperationState.created)
     }
 
@@ -36,7 +36,7 @@ private struct Pair: Sendable {
         (self.fetch, self.reader) = (fetch, reader)
     }
 
-    /// What was wrong with it, when both have run.
+    /// Returns what was wrong with the pair, when both operations have run.
     func violation(_ number: Int) -> String? {
         let seen = (try? reader.result?.get()) ?? "nothing"
         if seen != "\(number) finished" { return "\(number): the reader saw ‘\(seen)’" }
@@ -49,7 +49,7 @@ private struct Pair: Sendable {
     @Test(arguments: [1, 64]) func ProcedureKit_4_underThreadsTheInputIsThereBeforeTheReaderIsReady(width: Int) async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
         let pairs = (0..<10_000).map { Pair($0) }
-        // Half of the readers are there before their fetch, half after it may have finished.
+        // Half of the readers are added before their fetch, and half after it, when it may have finished.
         for (number, pair) in pairs.enumerated() {
             queue.add(number.isMultiple(of: 2) ? [pair.reader, pair.fetch] : [pair.fetch, pair.reader])
         }

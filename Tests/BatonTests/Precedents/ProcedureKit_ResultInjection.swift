@@ -1,8 +1,9 @@
-// After ProcedureKit, ‘Result Injection’
+// ProcedureKit, ‘Result Injection’
 //
-// Its program: a fetch gives data to a processing; what the fetch makes is there before the processing is ready.
+// The program of the page: a fetch passes data to a processing operation. The output of the fetch exists before the
+// processing operation is ready.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -34,7 +35,7 @@ private struct DataProcessing: InputProcedure {
 @Suite(.timeLimit(.minutes(10))) struct ProcedureKit_ResultInjection {
     private let stage = TestQueue()
 
-    /// A processing of what this fetch makes. Both are added, and run as far as they can.
+    /// Returns an operation that processes the output of this fetch. Both are added, and run as far as they can.
     private func processing(of fetch: AsyncOperation<[Int]>) -> AsyncOperation<Int> {
         let processing = AsyncOperation(DataProcessing(log: stage.log), input: fetch)
         stage.run(processing, fetch)
@@ -55,7 +56,7 @@ private struct DataProcessing: InputProcedure {
         #expect(failing.ending == "failed: oops")
     }
 
-    /// There is no input to look at while it is pending: the body, which gets it as a parameter, has not begun.
+    /// A pending input cannot be read: the body gets it as a parameter, and has not begun.
     @Test func ProcedureKit_2_theInputIsPendingUntilItIsThere() {
         let answer = Gate()
         let processing = processing(of: AsyncOperation(DataFetch(answer: answer)))
@@ -71,8 +72,8 @@ private struct DataProcessing: InputProcedure {
         #expect(AsyncOperation(DataProcessing(), input: fetch).dependencies.map(\.reference) == [fetch.reference])
     }
 
-    // ProcedureKit.4: ProcedureKit_Ordering.swift.
-    // ProcedureKit.5, that output and input have one type: Tests/DoesNotCompile/InputOfAnotherType.swift.
+    // ProcedureKit_Ordering.swift tests ProcedureKit.4. Tests/DoesNotCompile/InputOfAnotherType.swift shows that
+    // output and input have one type (ProcedureKit.5).
 
     @Test func ProcedureKit_6_aCancelledDependencyFailsTheReader() {
         let fetch = AsyncOperation(DataFetch())
@@ -106,8 +107,8 @@ private struct DataProcessing: InputProcedure {
         #expect(stage.ran == [])
     }
 
-    // A body that finishes without an output cannot be written: Tests/DoesNotCompile/BodyWithoutOutput.swift. With a
-    // callback it can be forgotten.
+    // Tests/DoesNotCompile/BodyWithoutOutput.swift shows that a body cannot finish without an output. A callback can
+    // be forgotten.
     @Test func ProcedureKit_8_aDependencyWithoutOutputFailsTheReader() {
         let processing = processing(of: AsyncOperation<[Int]>.callback("fetch") { finish in _ = finish })
         guard case .dependencyFailed(let source, _, .callbackDropped)? = processing.error else {
@@ -125,7 +126,7 @@ private struct DataProcessing: InputProcedure {
         #expect(stage.ran == [])
     }
 
-    // ProcedureKit.10, that nothing can be injected into itself: Tests/DoesNotCompile/InputOfItself.swift.
+    // Tests/DoesNotCompile/InputOfItself.swift shows that an operation cannot be its own input (ProcedureKit.10).
 
     @Test func ProcedureKit_10_aTransformThatThrowsFailsTheReader() {
         let fetch = AsyncOperation(DataFetch())

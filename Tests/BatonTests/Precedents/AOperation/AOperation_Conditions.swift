@@ -1,6 +1,6 @@
-// After AOperation, ‘Basics’, and the pages on conditions that it names
+// AOperation, ‘Basics’, and the pages on conditions that it links to
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -8,9 +8,9 @@ import Testing
 
 @testable import Baton
 
-/// The user, who is asked whether the program may see the contacts.
+/// The user who decides whether the program may read the contacts.
 private final class User: Capability {
-    /// Requests for one name are made one at a time in the whole process, so tests that ask have names of their own.
+    /// Requests for one name run one at a time in the whole process, so each test that asks uses its own name.
     let name: String
     let log = EventLog<String>()
     let thinks = Gate()
@@ -35,7 +35,7 @@ private final class User: Capability {
     }
 }
 
-/// With the parts of AOperation's `AOperationCondition`.
+/// A condition with the parts of AOperation's `AOperationCondition`.
 private struct HasAccess: OperationCondition {
     let request: AsyncOperation<Void>?
     var exclusions: [Exclusion] = []
@@ -158,7 +158,8 @@ private struct HasAccess: OperationCondition {
         #expect(execution.error?.publisher == nil)
     }
 
-    /// Of operations that are ready: one that waits for its dependencies has no place in the line yet.
+    /// Ready operations are served in order. An operation that waits for its dependencies has no place in that order
+    /// yet.
     @Test func AOperationPages_8_exclusionServesInTheOrderOfAdding() {
         enum Printer {}
         let stage = TestQueue()
@@ -217,8 +218,8 @@ private struct HasAccess: OperationCondition {
         #expect(negated.ending == "condition not HasAccess: ‘HasAccess’ is satisfied")
     }
 
-    /// As `ReachabilityCondition(waitToConnect:)` does, which belongs to a module for networks that is still to come:
-    /// what it brings along waits for the connection, and without that it looks once.
+    /// Like `ReachabilityCondition(waitToConnect:)` of AOperation: the operation that the condition brings along waits
+    /// for the connection. Without such an operation the condition checks the connection once.
     @Test(arguments: [true, false]) func AOperationPages_8_aConditionMayWaitForWhatItWantsOrLookOnce(waits: Bool) {
         struct IsConnected: OperationCondition {
             let connection: Gate
@@ -250,7 +251,7 @@ private struct HasAccess: OperationCondition {
         #expect(user.log.events == ["asked"])
         user.thinks.open()
         stage.steps.runAll()
-        // Once, although both were about to ask.
+        // The user is asked once, although both operations were about to ask.
         #expect(user.log.events.prefix(2) == ["asked", "answered"])
         #expect(Set(user.log.events.suffix(2)) == ["first", "second"])
         #expect(user.log.count == 4)

@@ -1,9 +1,9 @@
-// After AOperation, ‘Basics’
+// AOperation, ‘Basics’
 //
-// The lines of its debugger. They begin with the name, and the last one says the time and the outcome, too; that
-// somebody forgot to override `execute()` is said by the compiler (Tests/DoesNotCompile/ProcedureWithoutExecute.swift).
+// The lines that its debugger prints. Baton's lines begin with the name, and the last one also has the time and the
+// outcome. If `execute()` is missing, the compiler says so (Tests/DoesNotCompile/ProcedureWithoutExecute.swift).
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -43,7 +43,7 @@ private struct MyOperation: Procedure {
         #expect(stage.queue.delegate == nil)
     }
 
-    /// It is an observer like others: of one queue, or of one operation.
+    /// The debugger is an observer of one queue or of one operation.
     @Test func AOperation_24_itIsTurnedOnForAQueueOrForOneOperation() {
         gate.open()
         stage.run(operation().addObserver(BatonDebugger { [lines] in lines("one: \($0)") }))
@@ -53,7 +53,7 @@ private struct MyOperation: Procedure {
         #expect(lines.events.filter { !$0.hasPrefix("one: ") }.count == 3)
     }
 
-    /// It belongs to the queue for that moment, and in parentheses is who was there first.
+    /// The duplicate belongs to the queue until it is skipped. The name of the first operation is in parentheses.
     @Test func AOperation_24_theLineOfOneThatIsIgnoredBecauseOfItsIdentity() {
         let first = operation().unique(by: "alert")
         first.name = "AlertOperation"

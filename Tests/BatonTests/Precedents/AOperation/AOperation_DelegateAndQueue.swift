@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’
+// AOperation, ‘Basics’
 //
-// Its delegate, and its queue.
+// The delegate and the queue.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -33,7 +33,7 @@ private struct UserAccess: OperationCondition {
     let log: EventLog<String>
     let exclusions: [Exclusion]
 
-    /// Names are those of the process, so each test has its own.
+    /// Names belong to the whole process, so each test uses its own.
     init(log: EventLog<String>, for test: String = #function) {
         self.log = log
         exclusions = [.mutuallyExclusive("access for \(test)")]
@@ -84,7 +84,7 @@ private struct UserAccess: OperationCondition {
         #expect(log.events == [])
     }
 
-    /// Of those that never ran, too, and of those that nobody added by hand.
+    /// The delegate is also called for operations that never ran, and for operations that the queue added itself.
     @Test func AOperation_11_theQueueTellsItsDelegateOfEveryCompletion() {
         let delegate = OnlyFinishes()
         stage.queue.delegate = delegate

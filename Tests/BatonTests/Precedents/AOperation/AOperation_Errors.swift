@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’
+// AOperation, ‘Basics’
 //
-// Its error: where it arose, who published it, and what it was.
+// The error: where it arose, who published it, and what caused it.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -14,7 +14,7 @@ private final class AccessDenied: Error, CustomStringConvertible {
     let description = "access denied"
 }
 
-/// AOperation's condition that checks by itself.
+/// A condition of AOperation that needs no other operation.
 private struct UserAccessCondition: OperationCondition {
     let denial: AccessDenied?
 
@@ -37,7 +37,7 @@ private struct LikeComment: Procedure {
     private let stage = TestQueue()
     private let denial = AccessDenied()
 
-    /// Denied by its condition, or failing by itself.
+    /// Runs an operation that its condition denies, or that fails by itself.
     private func like(isDenied: Bool) -> AsyncOperation<Int> {
         let operation = AsyncOperation(LikeComment(failure: isDenied ? nil : denial))
             .addCondition(UserAccessCondition(denial: isDenied ? denial : nil))
@@ -50,7 +50,7 @@ private struct LikeComment: Procedure {
         #expect(like(isDenied: false).error?.stage == .execution)
     }
 
-    /// To whoever holds the operation, an error of its own needs no name; to others it has one.
+    /// A caller that has the operation needs no name for its own error. Other callers get the name of the publisher.
     @Test func AOperation_21_thePublisherIsCalledAfterItsType() {
         #expect(like(isDenied: true).error?.publisher == "UserAccessCondition")
         let own = like(isDenied: false)
@@ -81,7 +81,8 @@ private struct LikeComment: Procedure {
         }
     }
 
-    /// What it says is what the original says, after the name of whoever published it, if that is somebody else.
+    /// The description is that of the original error. The name of the publisher precedes it if that is not the
+    /// operation itself.
     @Test func AOperation_22_theDescriptionPassesThrough() {
         #expect(like(isDenied: false).error.map { "\($0)" } == "access denied")
         #expect(
@@ -110,7 +111,7 @@ private struct LikeComment: Procedure {
         }
     }
 
-    /// AOperation's `ReceivedValueIsNil`: for a body to throw, and thrown by `unwrapped()`.
+    /// AOperation's `ReceivedValueIsNil`. Bodies can throw it, and `unwrapped()` does.
     @Test func AOperation_23_anInputThatIsMissingIsAnErrorOfItsOwn() {
         let nothing = AsyncOperation<Int?>("nothing") { nil }
         let byHand = nothing.then { number in

@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’
+// AOperation, ‘Basics’
 //
-// Its groups and wrappers.
+// Groups and wrappers.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -26,7 +26,7 @@ import Testing
         #expect(group.ending == "success")
     }
 
-    /// Instead of a subclass: a function that makes one, or a procedure that runs one.
+    /// Instead of a subclass, a function creates the group, or a procedure runs it.
     @Test func AOperation_6_aGroupOfOnesOwn() {
         struct SetUp: Procedure {
             let log: EventLog<String>

@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’
+// AOperation, ‘Basics’
 //
-// Its two kinds of operation, one without and one with a result, and what is called at their end.
+// The two kinds of operation, with and without a result, and the handlers of their end.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -10,7 +10,7 @@ import Testing
 
 @testable import Baton
 
-/// AOperation's `VoidOperation`: done, or an error.
+/// AOperation's `VoidOperation`, which succeeds or fails.
 private struct MyVoidOperation: Procedure {
     var taskIsDoneSuccessfully = true
 
@@ -26,7 +26,7 @@ private struct MyOperation: Procedure {
     func execute(in context: OperationContext) async throws -> [UInt8] { try answer.get() }
 }
 
-/// AOperation's `someTask { output, error in … }`: it answers when the test says so.
+/// AOperation's `someTask { output, error in … }`. It answers when the test tells it to.
 private final class Service: Sendable {
     typealias Completion = @Sendable (Result<[UInt8], Oops>) -> Void
 
@@ -38,7 +38,7 @@ private final class Service: Sendable {
         for completion in asked.withLock({ asked in asked.popLast().map { [$0] } ?? [] }) { completion(answer) }
     }
 
-    /// It loses the completion, and never calls it.
+    /// Releases the completion without calling it.
     func forget() {
         let forgotten = asked.withLock { asked in
             let all = asked
@@ -56,7 +56,7 @@ private final class Service: Sendable {
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Lifecycle {
     private let stage = TestQueue()
 
-    // That operations are not subclassed: Tests/DoesNotCompile/Subclass.swift.
+    // Tests/DoesNotCompile/Subclass.swift shows that operations cannot be subclassed.
 
     @Test func AOperation_1_oneWithoutAResultIsDoneOrFails() {
         let done = AsyncOperation(MyVoidOperation())
@@ -81,8 +81,8 @@ private final class Service: Sendable {
         #expect(failed.ending == "failed: no data")
     }
 
-    // That `execute` must be there, and must return a result: Tests/DoesNotCompile/ProcedureWithoutExecute.swift and
-    // BodyWithoutOutput.swift.
+    // Tests/DoesNotCompile/ProcedureWithoutExecute.swift and BodyWithoutOutput.swift show that `execute` is required
+    // and must return a result.
 
     @Test func AOperation_2_aTaskThatCallsBackFinishesTheOperationThen() throws {
         let service = Service()
@@ -97,7 +97,7 @@ private final class Service: Sendable {
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// AOperation's operation would stay unfinished, and one would wonder which one it is.
+    /// AOperation's operation would stay unfinished, without a hint which one it is.
     @Test func AOperation_2_aFinishThatIsForgottenIsAnError() {
         let service = Service()
         let operation = service.operation()
@@ -113,7 +113,7 @@ private final class Service: Sendable {
         #expect(stage.queue.operationCount == 0)
     }
 
-    // That nothing else can be caught or handled: Tests/DoesNotCompile/ErrorOfAnotherType.swift.
+    // Tests/DoesNotCompile/ErrorOfAnotherType.swift shows that no other error can be caught or handled.
     @Test func AOperation_3_whateverIsThrownTheErrorIsAnOperationError() async {
         struct NoPaper: Error {}
         let thrown: [any Error] = [Oops(), NoPaper(), CancellationError()]
@@ -143,7 +143,7 @@ private final class Service: Sendable {
         #expect(stage.ran == ["finished: success([1, 2])"])
     }
 
-    /// Returning is AOperation's `finish()`: it cannot be forgotten.
+    /// Returning replaces AOperation's `finish()`, so it cannot be forgotten.
     @Test(arguments: [true, false]) func AOperation_5_untilWillFinishReturnsItIsUnfinishedAndInTheQueue(succeeds: Bool)
     {
         let gate = Gate()

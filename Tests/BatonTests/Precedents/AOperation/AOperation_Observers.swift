@@ -1,6 +1,6 @@
-// After AOperation, ‘Basics’, and the page on observers that it names
+// AOperation, ‘Basics’, and the page on observers that it links to
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -8,7 +8,7 @@ import Testing
 
 @testable import Baton
 
-/// The three moments of which AOperation's observers are told.
+/// The three moments that AOperation reports to its observers.
 private struct Moments: OperationObserver {
     let log = EventLog<String>()
 
@@ -25,7 +25,7 @@ private struct Moments: OperationObserver {
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Observers {
     private let stage = TestQueue()
 
-    /// Produces another one, and fails.
+    /// Returns an operation that produces another one, and fails.
     private func producer() -> AsyncOperation<Void> {
         AsyncOperation("producer") { context in
             _ = try context.produce(AsyncOperation("product") {})
@@ -67,7 +67,7 @@ private struct Moments: OperationObserver {
         #expect(stage.ran == ["1", "2", "3"])
     }
 
-    /// Where it says so itself; the compiler checks what it touches.
+    /// The handler runs on the main actor if it is declared so. The compiler checks its accesses.
     @Test @MainActor func AOperationPages_9_didFinishRunsOnTheMainActor() async {
         let queue = AsyncOperationQueue()
         var label = ""
@@ -80,7 +80,7 @@ private struct Moments: OperationObserver {
         #expect(label == "done")
     }
 
-    /// AOperation keeps the last closure only, so that a chain and its user take it from each other.
+    /// AOperation keeps the last closure only, so a chain and its user can replace each other's closures.
     @Test func AOperationPages_9_willFinishIsAdditiveToo() {
         let operation = AsyncOperation("operation") {}
         for number in 1...3 { operation.willFinish { [log = stage.log] _ in log("\(number)") } }
@@ -88,7 +88,8 @@ private struct Moments: OperationObserver {
         #expect(stage.ran == ["1", "2", "3"])
     }
 
-    /// AOperation's `TimeoutObserver(5)`: a cancel, so that no work goes on behind a finished operation.
+    /// AOperation's `TimeoutObserver(5)`. It cancels the operation, so that no work continues after the operation has
+    /// finished.
     @Test func AOperationPages_9_aTimeoutCancelsAfterTheInterval() {
         let operation = AsyncOperation("operation") { [log = stage.log] in
             do { try await Gate().waitUnlessCancelled() } catch {
@@ -108,5 +109,5 @@ private struct Moments: OperationObserver {
         #expect(operation.isCancelled)
         #expect(stage.ran == ["is cancelled: true"])
     }
-    // NetworkObserver and ReachabilityObserver belong to a module for networks, which is still to come.
+    // NetworkObserver and ReachabilityObserver have no counterpart in this module, which has no network operations.
 }

@@ -1,6 +1,6 @@
-// After AOperation, ‘Basics’, and its pages on declarative operations and on delivering
+// AOperation, ‘Basics’, and its pages on declarative operations and on delivering
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -17,7 +17,7 @@ private struct Retrieval: Procedure {
     }
 }
 
-/// AOperation's `ReceiverOperation`: it gets a result, whatever that is.
+/// AOperation's `ReceiverOperation`, which gets any result.
 private struct Counting: InputProcedure {
     let log: EventLog<String>
 
@@ -33,7 +33,7 @@ private struct Counting: InputProcedure {
     }
 }
 
-/// A chain in one: it takes the input of the first, and has the output of the last.
+/// A chain as one procedure: it takes the input of the first operation, and has the output of the last.
 private struct Shouting: InputProcedure {
     let log: EventLog<String>
 
@@ -84,7 +84,7 @@ private struct Shouting: InputProcedure {
         #expect(stage.misuseKinds == [])
     }
 
-    /// In AOperation a plain dependency is added by accident, or not: two missing names are equal.
+    /// In AOperation it depends on chance whether a plain dependency is added, because two missing names are equal.
     @Test func AOperationPages_1_addingTheLastAddsTheWholeChain() {
         let retrieval = AsyncOperation(Retrieval())
         let warmUp = stage.noting("warm up")
@@ -105,7 +105,7 @@ private struct Shouting: InputProcedure {
         #expect(stage.misuseKinds == [.changedAfterAdding("a condition")])
     }
 
-    // That the two types must match: Tests/DoesNotCompile/ReceiverOfAnotherType.swift.
+    // Tests/DoesNotCompile/ReceiverOfAnotherType.swift shows that the two types must match.
 
     @Test func AOperationPages_2_theReceiverRunsWithASuccessOrAFailure() throws {
         let good = AsyncOperation(Retrieval())
@@ -117,7 +117,7 @@ private struct Shouting: InputProcedure {
         #expect(counts[1].error?.underlyingError as? Oops == Oops(text: "no network"))
     }
 
-    /// In AOperation the receiver of these gets nil, and the cause is lost.
+    /// In AOperation the receiver of these operations gets nil, and the cause is lost.
     @Test func AOperationPages_2_theCauseIsNotLostIfTheSourceDidNotRun() {
         let cancelled = AsyncOperation(Retrieval())
         cancelled.cancel()

@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’, and the page on operations that are ready to use
+// AOperation, ‘Basics’, and the page on operations that are ready to use
 //
-// Its operations for URLSession are in BatonNetwork, and so are those of Atelier Clockwork.
+// The operations for URLSession are in BatonNetwork, like those of Atelier Clockwork.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AOperation_ReadyOperations {
     private let stage = TestQueue()
 
-    /// `DelayOperation<Output>(5)` after another one.
+    /// AOperation's `DelayOperation<Output>(5)` after another operation.
     @Test func AOperationPages_7_aDelayPassesTheValueThrough() throws {
         let delayed = AsyncOperation("source") { "page" }.delayed(by: .seconds(5)).add(to: stage.queue)
         stage.steps.runAll()
@@ -23,7 +23,7 @@ import Testing
         #expect(try delayed.result?.get() == "page")
     }
 
-    // That a delay of a value cannot be used alone: Tests/DoesNotCompile/DelayOfNoValue.swift.
+    // Tests/DoesNotCompile/DelayOfNoValue.swift shows that a delay of a value cannot be used alone.
     @Test func AOperationPages_7_aDelayAlone() {
         let delay = AsyncOperation.delay(.seconds(5))
         stage.run(stage.noting("next", after: delay), delay)
@@ -33,7 +33,7 @@ import Testing
         #expect(stage.ran == ["next"])
     }
 
-    /// `RemainedDelayOperation(5)`: so many seconds of work, and so many to wait after it.
+    /// AOperation's `RemainedDelayOperation(5)`, with the seconds of work and of the wait that follows.
     @Test(arguments: [(work: 2, rest: 3), (work: 5, rest: 0), (work: 6, rest: 0)])
     func AOperationPages_7_aRemainedDelayWaitsForTheRest(work: Int, rest: Int) throws {
         let gate = Gate()
@@ -53,7 +53,7 @@ import Testing
         #expect(try remained.result?.get() == 7)
     }
 
-    /// `AOperationBlock { … }`, which runs on the main thread: where it says so itself.
+    /// AOperation's `AOperationBlock { … }`, which runs on the main thread. Baton's does if it is declared so.
     @Test @MainActor func AOperationPages_7_aBlockOnTheMainActor() async throws {
         let queue = AsyncOperationQueue()
         let block = AsyncOperation("block") { @MainActor in MainActor.assertIsolated() }
@@ -61,7 +61,7 @@ import Testing
         try await block.value
     }
 
-    /// `AOperationBlock { finish in … }`, which runs on the queue and may finish later.
+    /// AOperation's `AOperationBlock { finish in … }`, which runs on the queue and may finish later.
     @Test func AOperationPages_7_aBlockThatFinishesLater() {
         let finishes = EventLog<Callback<Void>>()
         let block = AsyncOperation<Void>.callback("block") { finish in finishes(finish) }
@@ -72,7 +72,7 @@ import Testing
         #expect(block.ending == "success")
     }
 
-    /// `MapOperationBlock<Input, Output> { received, finish in … }`.
+    /// AOperation's `MapOperationBlock<Input, Output> { received, finish in … }`.
     @Test func AOperationPages_7_aMapOfAValueOrOfAResult() throws {
         let source = AsyncOperation("source") { 21 }
         let doubled = source.map { $0 * 2 }

@@ -1,6 +1,6 @@
-// After AOperation, ‘Basics’, and the page on retrying that it names
+// AOperation, ‘Basics’, and the page on retrying that it links to
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -8,7 +8,7 @@ import Testing
 
 @testable import Baton
 
-/// Fails until the attempt of this number. It is run again as it is: there is no `new()` to write.
+/// A procedure whose attempts before the given number fail. The same operation runs again, so it needs no `new()`.
 private struct Download: InputProcedure {
     let log: EventLog<String>
     var succeedsAt = 3
@@ -37,7 +37,7 @@ private struct Download: InputProcedure {
         #expect(failures.events == ["0: failure 1", "1: failure 2"])
     }
 
-    /// With the input that it has had from the beginning, and as the same operation.
+    /// The operation runs again with the same input and the same identity.
     @Test func AOperationPages_4_trueExecutesItAgain() throws {
         let operation = download()
         let reference = operation.reference
@@ -54,7 +54,7 @@ private struct Download: InputProcedure {
         #expect(operation.ending == "failed: failure 2")
     }
 
-    /// AOperation's `retry` may be called later, by a user who was asked.
+    /// AOperation's `retry` may be called later, for example after a user was asked.
     @Test func AOperationPages_4_theDecisionMayTakeItsTime() {
         let user = Gate()
         let operation = download(2).retryOnFailure { _, _ in
@@ -81,7 +81,8 @@ private struct Download: InputProcedure {
         #expect(stage.ran.count == 5)
     }
 
-    /// In a chain, the one that fails is tried again: what came before keeps its output, what follows waits.
+    /// The failing operation of a chain is retried. The operations before it keep their outputs, and those behind it
+    /// wait.
     @Test func AOperationPages_4_inAChainTheOneThatFailsIsTriedAgain() throws {
         let log = stage.log
         let address = AsyncOperation("address") {

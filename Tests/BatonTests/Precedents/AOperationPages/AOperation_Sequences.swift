@@ -1,8 +1,8 @@
-// After AOperation, ‘Basics’, and the page on Combine that it names
+// AOperation, ‘Basics’, and the page on Combine that it links to
 //
-// Where that has publishers, this has asynchronous sequences, which are there on every platform.
+// Baton has asynchronous sequences in the place of publishers, because they exist on every platform.
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -14,7 +14,7 @@ private struct Page: Sendable, Equatable {
     let text: String
 }
 
-/// The receiver: it takes an address.
+/// The receiver, which takes an address.
 private struct Retrieval: InputProcedure {
     let log: EventLog<String>
 
@@ -26,14 +26,14 @@ private struct Retrieval: InputProcedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Sequences {
-    /// `operation.publisher(on: queue).sink { completion in } receiveValue: { value in }`
+    /// AOperation's `operation.publisher(on: queue).sink { completion in } receiveValue: { value in }`
     @Test func AOperationPages_6_anOperationHasOneValueAndThenItsCompletion() async throws {
         let stage = TestQueue()
         let operation = AsyncOperation(Retrieval(log: stage.log), input: "a")
         let sink = stage.steps.task { try? await stage.queue.run(operation) }
         stage.steps.runAll()
         #expect(await sink.value == Page(text: "page of a"))
-        // It publishes nothing more, and whoever asks later gets the same.
+        // The operation has no other value, and later readers get the same one.
         #expect(try await operation.value == Page(text: "page of a"))
         #expect(stage.ran == ["retrieves a"])
     }
@@ -46,7 +46,7 @@ private struct Retrieval: InputProcedure {
         #expect(operation.ending == "failed: no address")
     }
 
-    /// `publisher.deliver(to: operation, on: queue)`
+    /// AOperation's `publisher.deliver(to: operation, on: queue)`
     @Test func AOperationPages_6_everyElementIsDeliveredToAFreshOperation() {
         let stage = TestQueue()
         let (addresses, continuation) = AsyncStream.makeStream(of: String.self)

@@ -1,6 +1,6 @@
-// After AOperation, ‘Basics’, and its page on unique operations
+// AOperation, ‘Basics’, and its page on unique operations
 //
-// The number of a statement begins the name of its test.
+// Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BatonTesting
@@ -8,7 +8,7 @@ import Testing
 
 @testable import Baton
 
-/// The page's example: one alert at a time.
+/// The example of the page: one alert at a time.
 private struct Alert: Procedure {
     let text: String
     let log: EventLog<String>
@@ -21,7 +21,7 @@ private struct Alert: Procedure {
     }
 }
 
-/// Of another type, with the same key.
+/// A procedure of another type, with the same key.
 private struct Sound: Procedure {
     let log: EventLog<String>
 
@@ -59,7 +59,8 @@ private struct Sound: Procedure {
         #expect(stage.ran == ["shows first", "shows second"])
     }
 
-    /// While it is in a queue, whether it has begun or not, and whatever queue the other one is added to.
+    /// The first operation counts while it is in a queue, whether it has started or not, and whichever queue the
+    /// second one is added to.
     @Test func AOperationPages_5_itCountsFromTheAddOnInAllQueues() {
         let other = TestQueue(isSuspended: true, on: stage.steps)
         other.queue.add(alert("first"))
@@ -73,7 +74,7 @@ private struct Sound: Procedure {
         #expect(stage.ran == ["shows first"])
     }
 
-    /// In AOperation it never finishes, and who waits for it hangs.
+    /// In AOperation the second operation never finishes, and its dependents hang.
     @Test func AOperationPages_5_theOneThatIsIgnoredFinishes() {
         let second = alert("second").didFinish { [log = stage.log] _ in log("did finish") }
         stage.run(alert("first"))
