@@ -1,4 +1,4 @@
-// Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
+// Statements of Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
 //
 // The program of the chapter: download → decrypt → tilt shift → display. These tests connect the operations by order.
 // ConcurrencyByTutorials_PassingImages.swift tests the second half, in which the image is found among the

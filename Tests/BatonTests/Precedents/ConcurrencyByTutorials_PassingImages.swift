@@ -1,4 +1,4 @@
-// Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
+// Statements of Concurrency by Tutorials, chapter 9, ‘Operation Dependencies’
 //
 // The second half of the program: the tilt shift searches its dependencies for an image, whatever the name of the
 // property is, and a cell displays the image on the main thread.

@@ -1,4 +1,4 @@
-// Operations 2.5, ‘Injecting Results’
+// Statements of Operations 2.5, ‘Injecting Results’
 //
 // The program of the page: one operation retrieves data, and the next one processes it. The result of the first is the
 // requirement of the second.

@@ -1,4 +1,4 @@
-// ProcedureKit, ‘Result Injection’
+// Statements of ProcedureKit, ‘Result Injection’
 //
 // The promise about time: the input is set before the dependency finishes, and so before the dependent becomes ready.
 //

@@ -1,4 +1,4 @@
-// ProcedureKit, ‘Result Injection’
+// Statements of ProcedureKit, ‘Result Injection’
 //
 // The program of the page: a fetch passes data to a processing operation. The output of the fetch exists before the
 // processing operation is ready.

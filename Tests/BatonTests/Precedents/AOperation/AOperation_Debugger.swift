@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’
+// Statements of AOperation, ‘Basics’
 //
 // The lines that its debugger prints. Baton's lines begin with the name, and the last one also has the time and the
 // outcome. If `execute()` is missing, the compiler says so (Tests/DoesNotCompile/ProcedureWithoutExecute.swift).

@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’
+// Statements of AOperation, ‘Basics’
 //
 // The error: where it arose, who published it, and what caused it.
 //

@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’
+// Statements of AOperation, ‘Basics’
 //
 // Groups and wrappers.
 //

@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’
+// Statements of AOperation, ‘Basics’
 //
 // The two kinds of operation, with and without a result, and the handlers of their end.
 //

@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’, and the page on observers that it links to
+// Statements of AOperation, ‘Basics’, and the page on observers that it links to
 //
 // Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase

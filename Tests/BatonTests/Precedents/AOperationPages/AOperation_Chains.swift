@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’, and its pages on declarative operations and on delivering
+// Statements of AOperation, ‘Basics’, and its pages on declarative operations and on delivering
 //
 // Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase

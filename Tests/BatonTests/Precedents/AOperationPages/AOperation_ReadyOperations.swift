@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’, and the page on operations that are ready to use
+// Statements of AOperation, ‘Basics’, and the page on operations that are ready to use
 //
 // The operations for URLSession are in BatonNetwork, like those of Atelier Clockwork.
 //

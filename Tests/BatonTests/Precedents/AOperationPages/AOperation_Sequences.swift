@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’, and the page on Combine that it links to
+// Statements of AOperation, ‘Basics’, and the page on Combine that it links to
 //
 // Baton has asynchronous sequences in the place of publishers, because they exist on every platform.
 //

@@ -1,4 +1,4 @@
-// AOperation, ‘Basics’, and its page on unique operations
+// Statements of AOperation, ‘Basics’, and its page on unique operations
 //
 // Test names begin with the number of their statement in Documentation/Precedents.md.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
