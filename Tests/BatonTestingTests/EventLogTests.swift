@@ -11,7 +11,7 @@ import Testing
         #expect(log.count == 3)
     }
 
-    @Test("A log that is cleared begins again, and those who wait go on counting")
+    @Test("A log that is cleared begins again, and tasks that wait for a count continue to count")
     func clearing() async throws {
         try await SeededScheduler(seed: 1).run { scheduler in
             let log = EventLog<Int>()
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("What was cleared is not found, and what comes after is")
+    @Test("Events that were cleared are not found, and later events are")
     func findingAfterClearing() async {
         let log = EventLog<Int>()
         log(4)

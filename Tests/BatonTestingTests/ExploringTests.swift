@@ -42,7 +42,7 @@ private struct Broken: Error, Equatable {}
         #expect(doubtful.description.contains("may not repeat"))
     }
 
-    /// A lost update: two read before either writes. Some orders show it, others do not.
+    /// A lost update: two tasks read before either writes. Only some orders show it.
     @Test func findsARaceThatOnlySomeOrdersShowAndRepeatsIt() async throws {
         actor Account {
             var balance = 0

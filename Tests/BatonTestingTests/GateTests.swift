@@ -61,7 +61,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// Says something under ThreadSanitizer only.
+    /// This test can fail under ThreadSanitizer only.
     @Test func whatWasWrittenBeforeOpeningIsSeenByWhoWaited() async {
         final class Box: @unchecked Sendable { var value = 0 }  // Safe: written before the gate opens, read after.
         let gate = Gate()
@@ -87,7 +87,7 @@ import Testing
         for task in tasks { await task.value }
     }
 
-    /// In some schedules before they watch, in others after that.
+    /// In some schedules the gate opens before the tasks watch it, in others afterwards.
     @Test func whoWatchesGoesOnWhenTheGateOpens() async throws {
         try await exploring(schedules: 50) { scheduler in
             let gate = Gate()

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// Threads that no executor knows.
+/// Threads that belong to no executor.
 enum OtherThread {
     private final class Job {
         let body: @Sendable () -> Void
@@ -23,7 +23,8 @@ enum OtherThread {
         pthread_detach(start(body))
     }
 
-    /// Runs the body here, in one piece: a synchronous function does not change its thread.
+    /// Runs the body on the current thread, without a change of threads: a synchronous function does not change its
+    /// thread.
     static func onThisThread(_ body: () -> Void) {
         body()
     }

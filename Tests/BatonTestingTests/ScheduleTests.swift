@@ -2,7 +2,7 @@ import Testing
 
 @testable import BatonTesting
 
-/// A thread that is not the calling one.
+/// Returns the identity of a thread that is not the calling one.
 private func anotherThread() async -> ThreadIdentity {
     await withCheckedContinuation { continuation in
         OtherThread.run { continuation.resume(returning: .current()) }
@@ -33,7 +33,8 @@ private func anotherThread() async -> ThreadIdentity {
         #expect(first.jobCount == 10)
     }
 
-    /// Written down, so that a change of the generator, which makes all known seeds worthless, does not go unseen.
+    /// The expected order is written out, so that a change of the generator is noticed. Such a change makes all known
+    /// seeds worthless.
     @Test func theOrderIsTheSameInEveryReleaseAndProcess() {
         var schedule = filled(seed: 7)
         #expect(drained(&schedule) == [3, 0, 7, 4, 2, 1, 6, 8, 5, 9])

@@ -7,7 +7,7 @@ private enum Ambience {
     @TaskLocal static var word = "none"
 }
 
-/// What a run finds wrong, and how it lives inside its caller.
+/// The faults that a run finds, and its relation to its caller.
 @Suite struct SeededRunTests {
     @Test func aHangIsFound() async {
         let gate = Gate()

@@ -14,7 +14,7 @@ private actor Tally {
     }
 }
 
-/// Task groups, async let, an actor, yields, tasks, sleeps: what came in which order.
+/// Runs task groups, async let, an actor, yields, tasks and sleeps, and returns the order of their events.
 private func mixture(_ scheduler: SeededScheduler) async throws -> [String] {
     let log = EventLog<String>()
     let tally = Tally()

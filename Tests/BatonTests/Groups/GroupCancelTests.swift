@@ -82,7 +82,8 @@ extension GroupTests {
         #expect(group.ending == "cancelled on request")
     }
 
-    /// Else what needs the output of another one could have failed, when the group has only called both off.
+    /// Otherwise a child that needs the output of another one could have failed, although the group has only cancelled
+    /// both.
     @Test func allChildrenAreCancelledBeforeAnyNotices() {
         let stage = TestQueue()
         let children = EventLog<AsyncOperation<Void>>()
@@ -104,7 +105,7 @@ extension GroupTests {
         #expect(Set(stage.ran) == ["one: [true, true]", "two: [true, true]"])
     }
 
-    /// Its last handler still runs when the group begins.
+    /// The last handler of the child is still running when the group begins.
     @Test func aChildOfAnOrderedGroupMayHaveBeenCancelledBefore() async {
         let queue = AsyncOperationQueue()
         let misuses = EventLog<Misuse>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Each child counts for one unit.
+/// The progress of groups, in which each child counts as one unit.
 @Suite(.timeLimit(.minutes(10))) struct GroupProgressTests {
     private func shown(_ group: GroupOperation) -> String {
         let progress = group.progress

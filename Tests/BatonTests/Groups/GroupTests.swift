@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct GroupTests {
     @Test(
-        "A child ends its group with an error of the group's own, and what failed before is kept",
+        "A child ends its group with an error of the group's own, which also lists the earlier failures",
         arguments: [false, true])
     func ownError(isOrdered: Bool) {
         struct Offline: Error {}
@@ -171,7 +171,7 @@ import Testing
         #expect(group.ending == "success")
     }
 
-    // MARK: Adding while it runs
+    // MARK: Adding children to a running group
 
     @Test func childrenMayBeAddedWhileItRuns() throws {
         let stage = TestQueue(width: 1)
@@ -226,7 +226,7 @@ import Testing
         #expect(stage.ran == ["one"])
     }
 
-    // MARK: Width, rules, cycles
+    // MARK: Width, preconditions, cycles
 
     @Test func itsOwnWidth() {
         let stage = TestQueue()

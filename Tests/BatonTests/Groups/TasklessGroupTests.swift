@@ -3,19 +3,19 @@ import Testing
 
 @testable import Baton
 
-/// A group is no task while its children run: what follows from that.
+/// The consequences of the fact that a group has no task while its children run.
 extension GroupTests {
     @Test func nestedGroupsRunOnOneTask() {
         let stage = TestQueue(width: 1)
         var group = GroupOperation(stage.noting("innermost"))
         for _ in 0..<1_000 { group = GroupOperation(group) }
         stage.queue.add(group)
-        // Of each of a thousand there would be one at least.
+        // With a task for each of the thousand groups there would be at least a thousand jobs.
         #expect(stage.steps.runAll() < 100)
         #expect(group.ending == "success")
     }
 
-    /// Those that have something around their body wait on tasks of their own.
+    /// Groups with something around their body wait on a task of their own.
     @Test func surroundedGroupsHaveATask() {
         let stage = TestQueue(width: 1)
         let timed = GroupOperation(stage.noting("timed")).timeout(.seconds(1))
@@ -41,7 +41,7 @@ extension GroupTests {
         #expect(stage.ran == ["child", "child has finished", "inner has finished", "outer has finished"])
     }
 
-    /// What a group releases is chosen from before the worker of its last child goes on.
+    /// The next operation is chosen from those that the group releases before the worker of its last child continues.
     @Test func whatDependsOnAGroupKeepsItsPlaceByPriority() {
         let stage = TestQueue(width: 1)
         let group = GroupOperation(stage.noting("child"))
@@ -61,7 +61,8 @@ extension GroupTests {
         #expect(stage.ran == ["child", "urgent", "follower"])
     }
 
-    /// The task of its worker is cancelled with it: nothing else may run there, whether or not a child is left.
+    /// The task of the worker is cancelled together with the group, so no other operation may run there, whether a
+    /// child is left or not.
     @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsWorker(hasChildLeft: Bool) {
         let cancelled = Locked<AnyOperation?>(nil)
         let stage = TestQueue(width: 2) { event in

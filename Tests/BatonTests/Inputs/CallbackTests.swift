@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct CallbackTests {
-    /// What a store with a callback looks like.
+    /// A store that answers through a callback.
     private final class Store: Sendable {
         private let waiting = Locked<[@Sendable (Int) -> Void]>([])
 
@@ -167,7 +167,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// The callback comes from another thread while the body is about to wait.
+    /// Another thread calls the callback while the body is about to wait.
     @Test func finishMayBeCalledFromAnyThread() async throws {
         let queue = AsyncOperationQueue()
         let operations = (0..<2000).map { number in

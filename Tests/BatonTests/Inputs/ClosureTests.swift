@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-/// The call sites of a plain user: no access to the inside.
+/// The calls of a user who has access to the public API only.
 @Suite(.timeLimit(.minutes(10))) struct ClosureTests {
     private let queue = AsyncOperationQueue()
 

@@ -31,7 +31,7 @@ private actor Kitchen {
 
     func serve(_ plate: String) { plates.append(plate) }
 
-    /// A closure made here is not isolated to the actor: bodies run on the queue.
+    /// A closure that is created here is not isolated to the actor, because bodies run on the queue.
     func cook(on queue: AsyncOperationQueue) async throws -> [String] {
         let soup = AsyncOperation { "soup" }
         soup.didFinish { result in await self.serve(try! result.get()) }

@@ -73,7 +73,7 @@ import Testing
         #expect(try await queue.run(AsyncOperation(Doubling(), input: AsyncOperation { 3 }, default: 4)) == 6)
     }
 
-    /// Nil is an output like any other: nothing is missing, and a default is not asked for.
+    /// Nil is an output like any other. No output is missing, so the default is not used.
     @Test func anOptionalOutputThatIsNilIsHandedOver() async throws {
         let queue = AsyncOperationQueue()
         let none = AsyncOperation<Int?> { nil }

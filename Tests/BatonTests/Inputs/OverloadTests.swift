@@ -1,8 +1,8 @@
 import Baton
 import Testing
 
-/// That these compile is the test: the initializers differ in the closure alone, whose body need not say which is
-/// meant.
+/// The test is that these calls compile. The initializers differ in the closure alone, and its body need not say which
+/// one is meant.
 @Suite(.timeLimit(.minutes(10))) struct OverloadTests {
     private let stage = TestQueue()
     private let one = AsyncOperation("one") { 1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Two to eight inputs of different types, which must not get mixed up.
+/// Operations with two to eight inputs of different types, whose order must be kept.
 @Suite(.timeLimit(.minutes(10))) struct SeveralInputsTests {
     private struct Joining: InputProcedure {
         func execute(
@@ -85,7 +85,7 @@ import Testing
         #expect(AsyncOperation.collect("all", [a, failing]).name == "all")
     }
 
-    // MARK: - Each number of them
+    // MARK: - Numbers of inputs
 
     private struct Counting2: InputProcedure {
         func execute(_ input: (Int, Int), in context: OperationContext) async throws -> Int { 2 * input.1 }

@@ -91,7 +91,7 @@ import Testing
         #expect(all.ending == "needs second via second: failed: 2")
     }
 
-    @Test("Outcomes are collected when all have finished, whatever became of them")
+    @Test("Outcomes are collected when all operations have finished, whatever their outcomes are")
     func outcomes() async throws {
         let gate = Gate()
         let first = AsyncOperation("first") {

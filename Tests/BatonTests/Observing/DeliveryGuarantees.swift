@@ -94,7 +94,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    /// Of two threads, one is left.
+    /// The handler blocks one of two threads, so one is left.
     @Test func G29_aHandlerThatBlocksItsThreadHoldsUpNoOther() async {
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
         let barrier = Barrier()
@@ -110,7 +110,7 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// While one blocks, operations come one by one.
+    /// Operations are added one by one while a handler blocks its thread.
     @Test func G29_nothingThatComesLaterIsHeldUp() async {
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
         let barrier = Barrier()
@@ -129,7 +129,7 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// They all wait for one another.
+    /// All handlers wait at the same gate.
     @Test func G29_handlersThatSuspendAreAllUnderWay() {
         let stage = TestQueue()
         let gate = Gate()
@@ -140,7 +140,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    /// All are due at once, because their operations are cancelled before they run.
+    /// All handlers are due at once, because their operations are cancelled before they run.
     @Test func G34_handlersGiveTheirThreadUpAfterEverySlice() {
         let stage = TestQueue(isSuspended: true)
         let operations = (0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } }
@@ -153,7 +153,7 @@ import Testing
         #expect(beside.events[0] < 200)
     }
 
-    /// A task for each would cost more than the operation and its handler.
+    /// A task for each handler would cost more than the operation and its handler.
     @Test func shortHandlersShareTheirTasks() {
         let stage = TestQueue()
         let operations = (0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } }
@@ -164,7 +164,7 @@ import Testing
         #expect(jobs < 120)
     }
 
-    /// The last handle is gone, and the tasks alone keep the queue alive.
+    /// The last handle of the queue was released, and only the tasks retain the queue.
     @Test func handlersOfAQueueThatWasReleasedAreCalled() {
         let steps = StepExecutor()
         let log = EventLog<Int>()

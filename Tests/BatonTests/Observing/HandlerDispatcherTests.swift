@@ -5,12 +5,13 @@ import Testing
 @Suite struct HandlerDispatcherTests {
     private let operations = (0..<3).map { _ in AsyncOperation {} }
 
-    /// Appends an operation. True: a task has to be started.
+    /// Appends an operation. Returns true if a task has to be started.
     private func append(_ number: Int, to deliveries: inout HandlerDispatcher) -> Bool {
         deliveries.append(.passUnretained(operations[number]))
     }
 
-    /// What a task does next, in short: the number of an operation, with a plus if another task has to follow.
+    /// Returns the next action of a task in short form: the number of an operation, with a plus if another task has to
+    /// be started.
     private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, idleYields: Int = 0) -> String {
         switch deliveries.nextAction(isSliceOver: isSliceOver, idleYields: idleYields) {
         case .call(let operation, let isFollowed):
@@ -38,7 +39,7 @@ import Testing
         #expect(turn(&deliveries) == "2")
     }
 
-    /// The first task may stay in its handler for ever.
+    /// The first task may stay in its handler forever.
     @Test func whatIsAppendedWhileAHandlerRunsStartsATask() {
         var deliveries = HandlerDispatcher()
         #expect(append(0, to: &deliveries))
@@ -74,7 +75,7 @@ import Testing
         #expect(append(1, to: &deliveries))
     }
 
-    /// Two are enough to take turns; handlers that suspended all at once may have left many.
+    /// Two tasks are enough to take turns. Handlers that suspended at the same time may have left many tasks.
     @Test func tasksEndWhenEnoughAreComing() {
         var deliveries = HandlerDispatcher()
         for number in 0..<3 {
@@ -111,7 +112,7 @@ import Testing
         #expect(deliveries.isIdle)
     }
 
-    @Test("The dispatcher names the operations whose handlers are being called")
+    @Test("The dispatcher lists the operations whose handlers are being called")
     func operationsInHandlers() {
         var dispatcher = HandlerDispatcher()
         for number in 0..<3 { _ = append(number, to: &dispatcher) }

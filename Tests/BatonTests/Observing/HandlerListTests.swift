@@ -122,7 +122,7 @@ import Testing
         #expect(list.nextDue(isCancelled: false) == nil)
     }
 
-    /// Each is moved once, however many wait to be called.
+    /// Each handler is moved once, however many wait to be called.
     @Test(.timeLimit(.minutes(10))) func veryManyThatLagAreNoBurden() {
         var list = HandlerList()
         list.add(at: .product, nothing)

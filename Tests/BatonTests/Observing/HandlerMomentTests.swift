@@ -124,7 +124,7 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    /// It would wait for itself.
+    /// Otherwise the handler would wait for itself.
     @Test(arguments: [false, true]) func willFinishThatAwaitsItsOwnValueIsRefused(isCancelled: Bool) {
         let stage = TestQueue(width: 1)
         let operation = AsyncOperation("operation") {}
@@ -152,7 +152,7 @@ import Testing
         #expect(stage.ran == [#"["dependent", "operation"]"#])
     }
 
-    /// At width 1 the other one needs the permit.
+    /// In a queue of width 1 the other operation needs the permit.
     @Test func willFinishThatAwaitsAnotherOperationReleasesItsPermit() {
         let stage = TestQueue(width: 1)
         let operation = stage.noting("operation")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Handlers that are added, or whose moment comes, while their operation is on its way.
+/// Handlers that are added, or become due, while their operation is in progress.
 @Suite(.timeLimit(.minutes(10))) struct LateHandlerTests {
     @Test func oneAddedWhileTheBodyRunsHoldsTheOutcomeBack() {
         let stage = TestQueue()
@@ -23,7 +23,7 @@ import Testing
         #expect(stage.ran == ["operation", "held back", "dependent"])
     }
 
-    /// A worker has taken it up, and has not begun its body.
+    /// Takes the operation up as a worker does before it begins the body.
     private func takeUp(_ operation: AnyOperation, on worker: Worker) {
         operation.withLife { life in
             _ = life.claim()
@@ -62,7 +62,7 @@ import Testing
         #expect(log.events == ["first", "second"])
     }
 
-    /// The worker has taken it up, and has not looked at its rules yet.
+    /// The worker has taken the operation up, and has not checked its preconditions yet.
     @Test func oneThatIsSkippedNeverStarts() {
         var life = Lifecycle()
         _ = life.claim()

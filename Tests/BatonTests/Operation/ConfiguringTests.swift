@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ConfiguringTests {
-    @Test("Name, priority and executor are set in an expression as by their properties")
+    @Test("Name, priority and executor can be set in an expression or by their properties")
     func expressions() {
         let threads = ThreadExecutor(threads: 1)
         let operation = AsyncOperation { 1 }
@@ -31,7 +31,7 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    @Test("A retry without a backoff waits as the standard one says")
+    @Test("A retry without a backoff uses the standard one")
     func standardBackoff() {
         let backoff = Backoff.standard
         let error = OperationError.callbackDropped

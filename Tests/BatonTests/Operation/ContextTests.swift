@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ContextTests {
     @Test func itNamesTheOperationAndTheAttempt() {
         let stage = TestQueue()
-        // Not the operation itself: one that is its own output would never be released.
+        // The operation must not be its own output, because it would never be released.
         let operation = AsyncOperation { context in (ObjectIdentifier(context.operation), context.attempt) }
         stage.run(operation)
         let (named, attempt) = try! operation.result!.get()
@@ -49,7 +49,8 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    /// Whichever of several waits ends, the others are still told of and still cancelled; so is one that begins then.
+    /// Whichever of several waits ends, the others are still reported and still cancelled, and so is a wait that
+    /// begins then.
     @Test(arguments: 0..<3) func aWaitThatEndsTakesNoOtherAway(ended: Int) {
         let stage = TestQueue()
         let gates = (0..<4).map { _ in Gate() }
@@ -139,7 +140,7 @@ import Testing
         #expect(stage.ran == [])
     }
 
-    /// A task that the body has started is not cancelled with it, but what it runs for the body is.
+    /// A task that the body has started is not cancelled with it, but the operations that it runs for the body are.
     @Test func aCancelledParentRefusesNewChildrenOfTasksOfItsOwn() {
         let stage = TestQueue()
         let child = stage.noting("child")
@@ -152,7 +153,7 @@ import Testing
         #expect(stage.ran == [])
     }
 
-    /// A child task of the body that is cancelled takes its child along, not the parent.
+    /// A cancelled child task of the body cancels the operation that it runs, but not the parent.
     @Test func aCancelledBranchCancelsOnlyItsChild() {
         let stage = TestQueue()
         let gate = Gate()

@@ -64,7 +64,7 @@ import Testing
         #expect(try! operation.result?.get() == 2)
     }
 
-    /// Its own queue is gone when its source on another one finishes.
+    /// The queue of the dependent was released when its source on another queue finishes.
     @Test func oneThatWasCancelledMayOutliveItsQueue() {
         let stage = TestQueue()
         let gate = Gate()
@@ -94,7 +94,7 @@ import Testing
         #expect(stage.misuseKinds == [.addedTwice])
     }
 
-    /// Any thread may ask at any time.
+    /// Any thread may read the dependencies at any time.
     @Test func theyMayBeAskedForWhileItFinishes() async {
         let queue = AsyncOperationQueue()
         let sources = (0..<20).map { _ in AsyncOperation {} }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// An executor for one operation, and the priority of a queue's tasks.
+/// Executors of single operations, and the priority of a queue's tasks.
 @Suite(.timeLimit(.minutes(10))) struct ExecutorTests {
     @Test func theBodyRunsOnTheExecutorOfItsOperation() {
         let stage = TestQueue()

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Baton
 
-/// What an operation without a name is called.
+/// The names of operations that were given none.
 @Suite struct FallbackNameTests {
     private func name(_ operation: AnyOperation) -> String { operation.reference.name }
 
-    @Test("Each call that makes an operation without a name gives it the place")
+    @Test("Each call that creates an operation without a name uses the location of the call as its name")
     func eachCallGivesThePlace() {
         let file = "FallbackNameTests.swift"
         let source = AsyncOperation("source") { 1 }
@@ -29,7 +29,7 @@ import Testing
         #expect(name(AsyncOperation<Int>.callback { $0(1) }) == "\(file):\(#line) callback")
     }
 
-    @Test("Operations that a queue makes are called after the call")
+    @Test("Operations that a queue creates are named by the location of the call")
     func thoseOfAQueue() async throws {
         let queue = AsyncOperationQueue()
         #expect(name(queue.add {}) == "FallbackNameTests.swift:\(#line)")
@@ -39,13 +39,13 @@ import Testing
         #expect(names == Array(repeating: "FallbackNameTests.swift:\(#line - 2)", count: 2))
     }
 
-    @Test("One with a default for its input has a number: else the compiler could not name mistakes elsewhere")
+    @Test("An operation with a default for its input has a number, so that the compiler can locate mistakes")
     func defaults() {
         let reader = AsyncOperation(AsyncOperation { 1 }, default: 2) { $0 }
         #expect(name(reader) == "operation \(reader.reference.id)")
     }
 
-    @Test("A name that was given counts, whatever made the operation")
+    @Test("A given name is used, whatever creates the operation")
     func namesCount() {
         let source = AsyncOperation("source") { 1 }
         #expect(name(source.then("next") { $0 }) == "next")
@@ -54,7 +54,7 @@ import Testing
         #expect(source.then { $0 }.name == nil)
     }
 
-    @Test("An error of an operation that needs another one names the place")
+    @Test("An error of an operation that needs another one contains the location")
     func errorsNameThePlace() async {
         let line = #line + 1
         let source = AsyncOperation<Int> { throw Oops() }
@@ -65,13 +65,13 @@ import Testing
                 == "needs the output of ‘FallbackNameTests.swift:\(line)’, which has none: oops")
     }
 
-    @Test("A line that does not fit is left out", arguments: [0, 1, 8191, 8192, UInt.max])
+    @Test("A line number that is too large is left out", arguments: [0, 1, 8191, 8192, UInt.max])
     func longFiles(line: UInt) {
         let name = FallbackName(.then, "Module/parse.swift", line).name
         #expect(name == (1...8191 ~= line ? "parse.swift:\(line) then" : "parse.swift then"))
     }
 
-    @Test("A type is no place, and nothing is neither")
+    @Test("Neither a type nor nil is a location")
     func typesAreNoPlaces() {
         #expect(FallbackName(Int.self).type == Int.self)
         #expect(FallbackName(Int.self).name == "Int")

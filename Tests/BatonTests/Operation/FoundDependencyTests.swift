@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// `context.dependencies`: outputs that are looked for by type.
+/// Tests of `context.dependencies`: outputs that are found by their type.
 @Suite(.timeLimit(.minutes(10))) struct FoundDependencyTests {
     private protocol Numbered: Sendable {
         var number: Int? { get }

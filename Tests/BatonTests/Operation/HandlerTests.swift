@@ -127,7 +127,8 @@ import Testing
     private actor Keeper {
         private(set) var kept: [Int] = []
 
-        // Asynchronous: Swift 6.3.1 loses the isolation of a synchronous method that becomes an asynchronous function.
+        // The method is asynchronous because Swift 6.3.1 loses the isolation of a synchronous method that is converted
+        // to an asynchronous function.
         func keep(_ result: Result<Int, OperationError>) async {
             assertIsolated()
             kept.append(try! result.get())

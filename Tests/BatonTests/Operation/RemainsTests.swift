@@ -2,10 +2,10 @@ import Testing
 
 @testable import Baton
 
-@Suite("What an operation leaves behind")
+@Suite("The release of an operation, and its size")
 struct RemainsTests {
-    /// A field that is missing here is new. If what it holds can hold an operation, it belongs to
-    /// ``AnyOperation/Remains``, too.
+    /// A property that is missing here is new. If its value can retain an operation, it also belongs to
+    /// ``AnyOperation/Remains``.
     @Test("Every stored property of an operation is released in a loop, or can hold no operation")
     func everyProperty() {
         let released: Set = ["body", "edges", "life", "outcome"]
@@ -24,14 +24,14 @@ struct RemainsTests {
         #expect(found == released.union(harmless))
     }
 
-    /// Linux hands out blocks in steps of 16 bytes, of which it keeps eight: with one more, each operation would take
-    /// 16 more.
+    /// Linux allocates blocks in steps of 16 bytes, of which the allocator uses eight. With one byte more, each
+    /// operation would take 16 bytes more.
     @Test("A bare operation takes no more than 168 bytes") func size() {
         #expect(instanceSize(of: AsyncOperation<Void>.self) <= 168)
         #expect(instanceSize(of: AsyncOperation<String>.self) <= 168)
     }
 }
 
-/// The function of the standard library that makes the buffers of arrays; it is not public.
+/// The function of the standard library that allocates the buffers of arrays. It is not public.
 @_silgen_name("$ss36_class_getInstancePositiveExtentSizeySiyXlXpF")
 private func instanceSize(of type: AnyClass) -> Int

@@ -33,7 +33,7 @@ struct SleepTests {
         #expect(stage.ran == ["first", "second"])
     }
 
-    @Test("With a replacement it is a debounce: only what is not replaced in time goes on")
+    @Test("With a replacement a sleep is a debounce: only operations that are not replaced in time continue")
     func debounce() {
         let stage = TestQueue()
         func type(_ text: String) {
@@ -61,7 +61,7 @@ struct SleepTests {
                         try await context.sleep(for: .milliseconds(300))
                         log(number)
                     }.unique(by: #function, policy: .replace))
-                // The last pause is long enough for what was added before it.
+                // The last pause is long enough for the operations that were added before it.
                 try await scheduler.clock.sleep(for: .milliseconds(number == 2 ? 301 : scheduler.random(in: 0..<300)))
             }
             await queue.waitUntilIdle()
@@ -81,13 +81,13 @@ struct SleepTests {
         #expect(stage.ran == [])
     }
 
-    @Test("A sleep that a test has seen is gone from the clock when its cancel returns")
+    @Test("When the cancel of a sleep returns, the clock has no sleeper any more")
     func cancelAtOnce() async {
         let clock = TestClock()
         let isKnown = Gate()
         let sleepers = EventLog<Task<Void, Never>>()
         let counts = EventLog<Int>()
-        // It goes on inside the call that adds the sleeper.
+        // The watcher continues inside the call that adds the sleeper.
         let watcher = Task(executorPreference: ImmediateExecutor()) {
             await clock.waitForSleepers(count: 1)
             sleepers.events[0].cancel()
@@ -114,7 +114,7 @@ struct SleepTests {
         #expect(stage.clock.sleeperCount == 0)
     }
 
-    @Test("A body that has been cancelled does not begin to sleep", arguments: [Duration.zero, .seconds(1)])
+    @Test("A body that has been cancelled does not start to sleep", arguments: [Duration.zero, .seconds(1)])
     func cancelledBefore(duration: Duration) {
         let stage = TestQueue()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
@@ -125,7 +125,7 @@ struct SleepTests {
         #expect(stage.ran == ["cancelled"])
     }
 
-    @Test("An unstructured task of a cancelled body does not begin to sleep")
+    @Test("An unstructured task of a cancelled body does not start to sleep")
     func cancelledBeforeInAnotherTask() {
         let stage = TestQueue()
         let operation = AsyncOperation("operation") { [steps = stage.steps, log = stage.log] context in
@@ -215,7 +215,7 @@ struct SleepTests {
         await #expect(throws: OperationError.self) { try await real.value }
     }
 
-    @Test("The system's clock is slept on, too")
+    @Test("A body can sleep on the system's clock, too")
     func systemClock() async throws {
         let queue = AsyncOperationQueue()
         let time = try await queue.run(
@@ -225,7 +225,7 @@ struct SleepTests {
         #expect(time >= .microseconds(10))
     }
 
-    @Test("After the body has returned, a sleep is misuse, and the clock is that of the system")
+    @Test("After the body has returned, a sleep is misuse and uses the system's clock")
     func afterTheEnd() {
         let stage = TestQueue()
         let contexts = EventLog<OperationContext>()

@@ -32,7 +32,7 @@ import Testing
         #expect("\(parent.progress)" == "10 of 10 (100 %)")
     }
 
-    /// The probe stands between the child's outcome and those who are told of it.
+    /// The probe is called after the child's outcome is decided and before its readers continue.
     @Test func whenARunReturnsTheChildHasCounted() {
         let counts = EventLog<Int>()
         let children = EventLog<AsyncOperation<Void>>()
@@ -103,7 +103,7 @@ import Testing
         #expect(top.progress.fractionCompleted == 1)
     }
 
-    /// One that runs otherwise: added before, to be added, or finished.
+    /// Operations that the body does not run itself: one was added before, one is added later, and two have finished.
     @Test func operationsThatAreRunOtherwiseCount() {
         let parent = OperationContext(queue: stage.queue)
         let (early, late, done) = (stage.noting("early"), stage.noting("late"), stage.noting("done"))
@@ -202,8 +202,8 @@ import Testing
 
     // MARK: Late and deep
 
-    /// While the first parent is told, its reader makes the child report again, on the same thread; then the second
-    /// parent is told of the first report, which is old by now.
+    /// While the first parent is notified, its reader makes the child report again on the same thread. The second
+    /// parent is then notified of the first report, which is outdated.
     @Test func anOldFractionDoesNotReplaceANewerOne() async {
         let (child, first, second) = (OperationContext(), OperationContext(), OperationContext())
         for parent in [first, second] { parent.progress.addChild(child.operation, weight: 1) }
@@ -304,7 +304,8 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// Each counts in all that come after it, so there are 2⁵⁸ ways from the first to the last; and the worst order.
+    /// Each child counts in all later ones, so there are 2⁵⁸ paths from the first to the last. The links are added in
+    /// the worst order.
     @Test func manyWaysToTheTopAreNotEachGone() {
         let all = (0..<60).map { _ in OperationContext() }
         for (index, child) in all.enumerated() {
@@ -352,7 +353,7 @@ import Testing
         #expect(childState == nil)
     }
 
-    /// What counted in the run before counts again when this run says so, as it is by now.
+    /// A child that counted in the previous run counts again if the new run adds it, with its current progress.
     @Test(arguments: [false, true]) func aChildCanBeAddedInEachAttempt(hasEnded: Bool) {
         let gate = Gate()
         let child = AsyncOperation { context in
@@ -377,7 +378,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test("Links to parents that have gone or ended are dropped")
+    @Test("Links to parents that were released or have ended are removed")
     func linksAreDropped() {
         let child = ProgressState(ending: .succeeded)
         var kept: [ProgressState] = []

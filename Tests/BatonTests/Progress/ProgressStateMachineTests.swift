@@ -55,7 +55,7 @@ import Testing
         var testDescription: String { what }
     }
 
-    // MARK: What the body says
+    // MARK: Reports of the body
 
     @Test(arguments: [
         Row("nothing said", [], "0 %"),
@@ -179,7 +179,7 @@ import Testing
         #expect(machine.value.fractionCompleted == 0)
     }
 
-    // MARK: Whom to tell
+    // MARK: Notifications
 
     @Test(
         arguments: [

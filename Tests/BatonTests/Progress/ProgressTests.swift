@@ -80,7 +80,7 @@ import Testing
         #expect("\(failure.progressState.value) \(failure.progressState.value.isFinished)" == "0 % true")
     }
 
-    /// The probe stands between the outcome and those who are told of it.
+    /// The probe is called after the outcome is decided and before its readers continue.
     @Test func whoSeesTheOutcomeSeesTheProgressFinished() {
         let log = EventLog<String>()
         let operations = EventLog<AnyOperation>()

@@ -7,7 +7,7 @@ import Testing
     private let stage = TestQueue()
     private let seen = EventLog<String>()
 
-    /// Notes what it gets, and "end".
+    /// Logs each update, and then "end".
     @discardableResult
     private func read(_ updates: OperationProgressUpdates, into log: EventLog<String>) -> Task<Void, Never> {
         stage.steps.task {
@@ -111,7 +111,7 @@ import Testing
         #expect(seen.events.last == "end")
     }
 
-    // MARK: The task that iterates is cancelled
+    // MARK: Cancellation of the reader
 
     @Test func aCancelOfTheReaderEndsItsWait() {
         let context = OperationContext(queue: stage.queue)
@@ -138,7 +138,8 @@ import Testing
         #expect(seen.events == ["end"])
     }
 
-    /// Cancelled between asking and waiting: the handler finds nobody who waits yet.
+    /// The reader is cancelled after it has asked for an update and before it waits, so its cancellation handler finds
+    /// no waiter.
     @Test func aReaderThatIsCancelledBeforeItWaitsDoesNotWait() {
         let state = ProgressState()
         stage.steps.task { [seen] in

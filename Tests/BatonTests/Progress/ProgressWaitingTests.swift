@@ -2,9 +2,9 @@ import Testing
 
 @testable import Baton
 
-/// The part of the machine that serves iterators.
+/// The part of the state machine that serves iterators.
 @Suite struct ProgressWaitingTests {
-    /// The machine, behind a reference: `#expect` wants no mutating calls.
+    /// Holds the state machine in a class, because `#expect` accepts no mutating calls.
     private final class Harness {
         private var machine = ProgressStateMachine<String>()
 

@@ -20,7 +20,7 @@ import Testing
 
     private var waitingCount: Int { RateManager.counts(of: stage.queue.core.time.clockIdentity).operations }
 
-    // MARK: When operations start
+    // MARK: Times of starts
 
     @Test("Without a burst operations start evenly spaced")
     func evenlySpaced() {
@@ -166,7 +166,7 @@ import Testing
         #expect(stage.ran.suffix(3) == ["second and 1.0", "second or 1.0", "second silent 1.0"])
     }
 
-    // MARK: While they wait
+    // MARK: Waiting operations
 
     @Test("An operation that waits for its turn holds no permit and no exclusion")
     func holdsNothing() {
@@ -545,7 +545,7 @@ import Testing
         #expect(second.ending == "success")
     }
 
-    // MARK: What remains
+    // MARK: Released resources
 
     @Test("The table keeps no more names than twice those in use, and forgets the clock with its last queue")
     func remains() {

@@ -210,7 +210,7 @@ import Testing
         #expect(!state.localQueues.haveMore)
     }
 
-    // MARK: Going on with what was made ready
+    // MARK: Continuing with released operations
 
     /// Returns a state in which the worker runs the first operation, and continues with the second one.
     private func chain(width: Int = 2) -> QueueCore.State {

@@ -101,7 +101,7 @@ struct PriorityTests {
         #expect(log.events == ["first", "second", "7", "0", "1", "3", "4", "5", "6", "8", "9", "2"])
     }
 
-    // MARK: What is waited for
+    // MARK: Sources
 
     @Test("An urgent operation does not come last behind one that nobody thinks urgent", arguments: [false, true])
     func dependencyIsRaised(isAddedFirst: Bool) {

@@ -5,7 +5,7 @@ import Testing
 struct ConcurrentMapStateMachineTests {
     private typealias Machine = ConcurrentMapStateMachine<String, Int, Oops>
 
-    /// With these in flight, and upstream open.
+    /// Returns a state machine with these operations in flight, whose upstream has not ended.
     private func machine(
         _ operations: String..., width: Int = 10, order: OutputOrder = .preserved, endsAtFailure: Bool = true
     ) -> Machine {
@@ -98,7 +98,7 @@ struct ConcurrentMapStateMachineTests {
         #expect(machine.take("e") == nil)
         _ = machine.ended(0, .success(0))
         #expect(inShort(machine.next()) == "0")
-        // Its turn has come, and "c" and upstream have not ended.
+        // The failure is next in order, but "c" and upstream have not ended.
         #expect(inShort(machine.next()) == "wait")
         #expect(!machine.upstreamEnded(Oops(text: "too late")).wakesConsumer)
         let last = machine.ended(2, .success(2))

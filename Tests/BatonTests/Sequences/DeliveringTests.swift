@@ -87,7 +87,7 @@ import Testing
         #expect(stage.ran == (0..<9).map { "\($0)" } + ["end"])
     }
 
-    /// What has finished counts until it is consumed.
+    /// Finished operations count until their outputs are consumed.
     @Test(arguments: [OutputOrder.preserved, .arrival]) func aSlowConsumerHoldsUpstreamBack(order: OutputOrder) {
         let stage = TestQueue()
         let numbers = Numbers(.max)
@@ -104,7 +104,7 @@ import Testing
         for number in 0..<5 {
             stage.steps.runAll()
             #expect(stage.queue.operationCount == 0)
-            // Those that were consumed, and four.
+            // The numbers that were taken are those that were consumed, and four more.
             #expect(numbers.taken.count == number + 1 + 4)
             gates[number].open()
         }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DeliveryCancelTests {
     private let stage = TestQueue()
 
-    /// Each waits at the gate, cancelled or not, and notes when it has ended.
+    /// Each operation waits at the gate, even if it is cancelled, and logs its end.
     private func outputs(
         _ numbers: Numbers<Never>, at gate: Gate, width: Int = 3
     ) -> OperationOutputs<Numbers<Never>, Int> {
@@ -130,7 +130,7 @@ import Testing
         let outputs = outputs(numbers, at: gate)
         let consumer = stage.steps.task {
             var iterator = outputs.makeAsyncIterator()
-            // Cancelled, and goes away without having asked again.
+            // The consumer is cancelled, and returns without asking for another element.
             _ = try? await iterator.next()
         }
         stage.steps.runAll()
@@ -157,7 +157,7 @@ import Testing
         #expect(numbers.iterators.alive == 0)
     }
 
-    // MARK: Nothing is left
+    // MARK: Released resources
 
     enum Way: CaseIterable { case toTheEnd, failure, cancel, leaving, results }
 
@@ -166,7 +166,7 @@ import Testing
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
         await consume(on: queue, tokens, way)
         await queue.waitUntilIdle()
-        // The task that iterates upstream may have some steps to go.
+        // The task that iterates upstream may not have ended yet.
         while tokens.alive > 0 { await Task.yield() }
     }
 

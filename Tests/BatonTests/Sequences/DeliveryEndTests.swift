@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryEndTests {
-    /// Each waits at its gate, cancelled or not, and notes when it has ended; `failing` fails.
+    /// Each operation waits at its gate, even if it is cancelled, and logs its end. The operation of the number
+    /// `failing` fails.
     private func outputs(
         of stage: TestQueue, _ gates: Gates, failing: Int, order: OutputOrder = .preserved
     ) -> OperationOutputs<Numbers<Never>, Int> {
@@ -191,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "A queue that closes ends the iteration of a sequence that is silent", arguments: Closing.allCases,
+        "Draining or shutting down a queue ends a sequence that has no new elements", arguments: Closing.allCases,
         [false, true])
     func silentSequences(closing: Closing, arePlain: Bool) {
         let (stage, gate) = (TestQueue(), Gate())
@@ -216,7 +217,7 @@ import Testing
         gate.open()
         stage.steps.runAll()
         #expect(Set(stage.ran) == ["0", "1", arePlain ? "queueShutDown" : "end", "closed"])
-        // Whoever begins now is told, too.
+        // An iteration that begins now fails as well.
         stage.log.clear()
         let (others, _) = AsyncStream.makeStream(of: Int.self)
         let late = others.deliver(on: stage.queue) { $0 }
@@ -227,7 +228,7 @@ import Testing
     }
 
     @Test(
-        "A body goes on to take a sequence while its queue drains, and not when that is shut down",
+        "A body can continue to iterate while its queue drains, but not after a shutdown",
         arguments: Closing.allCases)
     func sequencesInBodies(closing: Closing) {
         let stage = TestQueue()

@@ -19,7 +19,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// Upstream's operations need the permit, too, while nothing of the outer one is in flight.
+    /// The operations of upstream need the permit as well, while no operation of the outer sequence is in flight.
     @Test func aBodyMayIterateAChainOnItsOwnQueue() {
         let stage = TestQueue(width: 1)
         let queue = stage.queue
@@ -167,8 +167,8 @@ import Testing
         #expect(body.ending == "success")
     }
 
-    /// A body that has returned is not kept by an iterator that it leaves to others, and what comes later is not its
-    /// own.
+    /// An iterator that the body leaves to other code does not retain the body. Operations that it starts later do not
+    /// belong to the body.
     @Test func anIteratorMayOutliveTheBody() {
         final class Holder: Sendable {
             nonisolated(unsafe) var iterator: OperationOutputs<Numbers<Never>, Int>.Iterator?

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryScheduleTests {
-    /// An element that counts itself, and how many there were at most.
+    /// An element that counts the living elements and their maximum.
     private final class Parcel: Sendable {
         let number: Int
         private let onTheWay: Tally
@@ -36,7 +36,8 @@ import Testing
         #expect(count == veryMany)
         #expect(sum == veryMany * (veryMany + 1) / 2)
         #expect(order == .arrival || isSorted)
-        // Besides the eight: one each with the consumer and with what still lets one go.
+        // In addition to the eight operations, the consumer and each operation that is being released hold one
+        // element.
         #expect(most.count <= 8 + 8)
     }
 
@@ -72,7 +73,7 @@ import Testing
                 return (found, "end")
             }
             let (found, ending) = await consumer.value
-            // Nothing goes on behind the consumer.
+            // No operation runs after the consumer has ended.
             try #require(queue.operationCount == 0 || ending == "end" || inFlight.count == 0)
             try #require(inFlight.count == 0)
             try #require(most.count <= width)
@@ -111,7 +112,7 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// Somebody else cancels, at any moment.
+    /// Other code cancels, at any moment.
     @Test func aCancelAtAnyMoment() async throws {
         try await exploring(schedules: 500) { scheduler in
             let queue = AsyncOperationQueue(

@@ -2,17 +2,17 @@ import BatonTesting
 
 @testable import Baton
 
-/// Numbers from 0 up to, and without, `count`; then it ends, or throws `failure`.
+/// The numbers from 0 up to, but not including, `count`. The sequence then ends, or throws `failure`.
 struct Numbers<Failure: Error>: AsyncSequence, Sendable {
     typealias Element = Int
 
     let count: Int
     let failure: Failure?
-    /// How often a number was taken.
+    /// How many numbers were taken.
     let taken = Tally()
-    /// Held by every iterator.
+    /// Tokens that the iterators retain.
     let iterators = Tokens()
-    /// Where each number is held back.
+    /// The gate at which each number waits.
     var gate: Gate?
 
     func makeAsyncIterator() -> Iterator { Iterator(numbers: self, token: iterators.make()) }
@@ -50,7 +50,7 @@ extension Numbers where Failure == Oops {
     }
 }
 
-/// A gate for each number.
+/// One gate for each number.
 struct Gates: Sendable {
     let all: [Gate]
 
@@ -60,7 +60,7 @@ struct Gates: Sendable {
 }
 
 extension TestQueue {
-    /// A task that notes every output, and then how it ended.
+    /// Starts a task that logs every output, and then how the sequence ended.
     @discardableResult
     func consume<Upstream, Output>(_ outputs: OperationOutputs<Upstream, Output>) -> Task<Void, Never> {
         steps.task { [log] in
@@ -71,7 +71,7 @@ extension TestQueue {
         }
     }
 
-    /// As above.
+    /// Starts a task that logs every result, and then how the sequence ended.
     @discardableResult
     func consume<Upstream, Output>(_ results: OperationResults<Upstream, Output>) -> Task<Void, Never> {
         steps.task { [log] in

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("Sequences that are there already are delivered, too", .timeLimit(.minutes(10))) struct PlainSequenceTests {
+@Suite("Synchronous sequences can be delivered, too", .timeLimit(.minutes(10))) struct PlainSequenceTests {
     private struct Doubling: InputProcedure {
         func execute(_ number: Int, in context: OperationContext) async throws -> Int { number * 2 }
     }
@@ -11,7 +11,7 @@ import Testing
 
     private let queue = AsyncOperationQueue()
 
-    @Test("An array and a range, to a procedure and to closures", arguments: [OutputOrder.preserved, .arrival])
+    @Test("Arrays and ranges feed procedures and closures", arguments: [OutputOrder.preserved, .arrival])
     func outputs(_ order: OutputOrder) async throws {
         var all: [[Int]] = []
         all.append(try await collect([1, 2, 3].deliver(to: Doubling(), on: queue, order: order)))
@@ -31,7 +31,7 @@ import Testing
         return all
     }
 
-    @Test("An endless sequence takes no more than is consumed, and a failure ends it")
+    @Test("No more elements of an endless sequence are taken than are consumed, and a failure ends it")
     func endless() async throws {
         let taken = EventLog<Int>()
         let outputs = (0...).lazy.map { number in
@@ -54,14 +54,14 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// For what the standard library does not say is sendable.
+    /// Makes a sequence sendable that the standard library does not declare as such.
     private struct Elements<Base: Sequence>: Sequence, @unchecked Sendable {
         let base: Base
         init(_ base: Base) { self.base = base }
         func makeIterator() -> Base.Iterator { base.makeIterator() }
     }
 
-    @Test("A consumer that is cancelled leaves nothing running")
+    @Test("After a cancel of the consumer no operation runs")
     func cancelling() async throws {
         let gate = Gate()
         let task = Task {

@@ -12,14 +12,15 @@ import Testing
     import Musl
 #endif
 
-/// Signals that the system ignores unless somebody catches them, so none of them can end the tests.
+/// Signals that the system ignores unless a handler is installed, so none of them can end the tests.
 extension ShutdownSignal {
     fileprivate static let urgent = ShutdownSignal(rawValue: SIGURG)
     fileprivate static let windowChange = ShutdownSignal(rawValue: SIGWINCH)
 
     fileprivate func send() { kill(getpid(), rawValue) }
 
-    /// Returns when the handler has run on this thread, which may be one of Dispatch's, and those block signals.
+    /// Raises the signal on this thread, and returns when its handler has run. The thread may belong to Dispatch,
+    /// whose threads block signals.
     fileprivate func raiseHere() {
         var signals = sigset_t()
         var former = sigset_t()
@@ -30,7 +31,7 @@ extension ShutdownSignal {
         raise(rawValue)
     }
 
-    /// Nobody has said what is to happen.
+    /// True if no handler is installed, so the system's default applies.
     fileprivate var isLeftToTheSystem: Bool {
         var action = sigaction()
         sigaction(rawValue, nil, &action)
@@ -41,13 +42,13 @@ extension ShutdownSignal {
         #endif
     }
 
-    /// Returns when so many calls wait for it.
+    /// Returns when this number of calls waits for the signal.
     fileprivate func waitForSubscribers(count: Int) async {
         while SignalCenter.shared.subscriberCount(of: self) != count { await Task.yield() }
     }
 }
 
-/// What the handler of a test has counted. Handlers of signals capture nothing.
+/// The numbers of calls of the test's handlers. Signal handlers cannot capture anything.
 private let handled = Atomic<Int>(0)
 private let handledElsewhere = Atomic<Int>(0)
 
@@ -58,7 +59,7 @@ struct SignalShutdownTests {
         let gate = Gate()
         let misuses: EventLog<Misuse>
         let queue: AsyncOperationQueue
-        /// It waits at the gate, unless it is cancelled.
+        /// A body that waits at the gate until it is cancelled.
         let body: AsyncOperation<Void>
 
         init() async {
@@ -76,7 +77,7 @@ struct SignalShutdownTests {
         }
     }
 
-    @Test("The first signal drains the queue, and then nobody catches the signals any more")
+    @Test("The first signal drains the queue, and then the signals are not caught any more")
     func drains() async {
         let rig = await Harness()
         let shutdown = rig.shutdown()
@@ -97,7 +98,7 @@ struct SignalShutdownTests {
         }
     }
 
-    @Test("The second signal cancels what is left, and the third one is not caught")
+    @Test("The second signal cancels the remaining operations, and the third one is not caught")
     func secondSignalCancels() async {
         let rig = await Harness()
         let stubborn = rig.queue.add("stubborn") { [gate = rig.gate] in await gate.wait() }
@@ -116,7 +117,7 @@ struct SignalShutdownTests {
         while rig.clock.sleeperCount > 0 { await Task.yield() }
     }
 
-    @Test("Whoever shuts down is told of the first and the second signal")
+    @Test("The caller of the shutdown is notified of the first and the second signal")
     func tellsOfSignals() async {
         let rig = await Harness()
         let told = EventLog<String>()
@@ -154,7 +155,7 @@ struct SignalShutdownTests {
         while rig.clock.sleeperCount > 0 { await Task.yield() }
     }
 
-    @Test("The limit cancels what is left")
+    @Test("When the limit is reached, the remaining operations are cancelled")
     func limitCancels() async {
         let rig = await Harness()
         let shutdown = rig.shutdown()
@@ -168,7 +169,7 @@ struct SignalShutdownTests {
         #expect(rig.body.ending == "cancelled with everything in its queue")
     }
 
-    @Test("A limit of nothing cancels with the first signal", arguments: [Duration.zero, .seconds(-1)])
+    @Test("A limit of zero or less cancels with the first signal", arguments: [Duration.zero, .seconds(-1)])
     func limitOfNothing(limit: Duration) async {
         let rig = await Harness()
         let shutdown = rig.shutdown(within: limit)
@@ -223,7 +224,7 @@ struct SignalShutdownTests {
         #expect(ShutdownSignal.urgent.isLeftToTheSystem)
     }
 
-    @Test("A queue that is drained elsewhere waits for no signal any more")
+    @Test("A call returns when its queue is drained by other code")
     func drainedElsewhere() async {
         let rig = await Harness()
         let shutdown = rig.shutdown()
@@ -237,7 +238,7 @@ struct SignalShutdownTests {
         #expect(await rig.shutdown().value == nil, "It has been shut down.")
     }
 
-    @Test("In a queue that is drained elsewhere a signal still begins the limit")
+    @Test("A signal starts the limit even if other code drains the queue")
     func signalWhileDrainedElsewhere() async {
         let rig = await Harness()
         let shutdown = rig.shutdown()
@@ -252,7 +253,7 @@ struct SignalShutdownTests {
         #expect(rig.body.ending == "cancelled with everything in its queue")
     }
 
-    @Test("In a body of the queue it is misuse, and changes nothing")
+    @Test("In a body of the queue the call is misuse, and changes nothing")
     func inABodyOfItsOwn() async {
         let rig = await Harness()
         let inside = rig.queue.add("inside") { [queue = rig.queue] in
@@ -281,7 +282,7 @@ struct SignalShutdownTests {
         #expect(try await waiting.value == .urgent)
     }
 
-    @Test("A signal that no program can wait for is misuse, and the others are waited for")
+    @Test("A signal that no program can catch is misuse, and the call waits for the others")
     func unusableSignals() async {
         let rig = await Harness()
         let unusable = [SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, 0, -1, 1_000]
@@ -303,7 +304,7 @@ struct SignalShutdownTests {
         #expect(rig.misuses.events.count == unusable.count + 1)
     }
 
-    @Test("A handler of the program's is back when nobody waits any more")
+    @Test("The program's own handler is restored when no call waits for the signal")
     func formerHandler() async {
         signal(SIGURG) { _ in handled.wrappingAdd(1, ordering: .relaxed) }
         defer { signal(SIGURG, SIG_DFL) }
@@ -320,7 +321,7 @@ struct SignalShutdownTests {
         #expect(handled.load(ordering: .relaxed) == before + 1)
     }
 
-    @Test("A handler that somebody installs meanwhile stays, and is not taken for the former one")
+    @Test("A handler that is installed meanwhile stays, and is not mistaken for the former one")
     func handlerInstalledMeanwhile() async {
         defer { signal(SIGURG, SIG_DFL) }
         let rig = await Harness()
@@ -336,7 +337,7 @@ struct SignalShutdownTests {
         ShutdownSignal.urgent.raiseHere()
         #expect(handledElsewhere.load(ordering: .relaxed) == 2)
 
-        // Whoever puts back what was there before leaves a handler of ours without subscribers.
+        // Code that restores the former handler installs a handler of Baton's without subscribers.
         signal(SIGURG, ours)
         let next = await Harness()
         let nextShutdown = next.shutdown(within: .zero)

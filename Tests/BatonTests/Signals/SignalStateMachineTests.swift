@@ -2,11 +2,11 @@ import Testing
 
 @testable import Baton
 
-@Suite("The machines of a shutdown by signals")
+@Suite("The state machines of a shutdown by signals")
 struct SignalStateMachineTests {
     private final class Subscriber {}
 
-    @Test("The first signal drains, the second one cancels, and a third one that crosses it does nothing")
+    @Test("The first signal drains, the second one cancels, and a third one at the same time does nothing")
     func signals() {
         var machine = SignalShutdownStateMachine()
         #expect(machine.signalArrived(.interrupt) == .drain)
@@ -18,14 +18,14 @@ struct SignalStateMachineTests {
         #expect(machine.signalArrived(.interrupt) == .none)
     }
 
-    @Test("A shutdown without a signal ends without one")
+    @Test("A shutdown without a signal returns none")
     func noSignal() {
         var machine = SignalShutdownStateMachine()
         #expect(machine.finish() == nil)
         #expect(machine.signalArrived(.interrupt) == .none)
     }
 
-    @Test("A shutdown that ends while it drains has its signal")
+    @Test("A shutdown that ends while it drains returns its signal")
     func endWhileDraining() {
         var machine = SignalShutdownStateMachine()
         _ = machine.signalArrived(.terminate)

@@ -1,8 +1,8 @@
 @testable import Baton
 
 extension AnyOperation {
-    /// The outcome in a few words, to be compared: "success", "failed: oops", "cancelled on request",
-    /// "needs a via b: failed: oops", "cycle a b c", or the state if there is none yet.
+    /// The outcome in a few words, for comparisons: "success", "failed: oops", "cancelled on request", "needs a via b:
+    /// failed: oops", "cycle a b c", or the state if there is no outcome yet.
     var ending: String {
         guard hasFinished else { return "\(state)" }
         return failure?.inShort ?? "success"
@@ -34,7 +34,8 @@ extension OperationError {
         return error.underlyingError.map { "\($0)" } ?? error.inShort
     }
 
-    /// The names on the cycle, beginning with the smallest, so that it does not matter where it was found.
+    /// The names on the cycle, beginning with the smallest, so that the result does not depend on where the search
+    /// began.
     var cycleNames: [String]? {
         guard case .dependencyCycle(let path) = self else { return nil }
         let names = path.map(\.name)

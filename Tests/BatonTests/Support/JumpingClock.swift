@@ -2,7 +2,7 @@ import BatonTesting
 
 @testable import Baton
 
-/// A test clock that somebody sets. To Baton it is a clock like any other.
+/// A test clock whose time can be set. Baton does not treat it as a test clock.
 final class JumpingClock: Clock {
     let base = TestClock()
     private let offset = Locked(Duration.zero)

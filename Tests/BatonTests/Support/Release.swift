@@ -1,4 +1,4 @@
-/// Acts when it is released, with whatever captures it.
+/// Calls a closure when it is released, together with its owner.
 final class Release: Sendable {
     private let act: @Sendable () -> Void
 

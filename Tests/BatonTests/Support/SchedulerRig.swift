@@ -1,6 +1,6 @@
 @testable import Baton
 
-/// A ``Scheduler`` as a value, with operations known by their names.
+/// A ``Scheduler`` as a value, whose operations are identified by their names.
 final class SchedulerRig {
     enum Order: Equatable {
         case none
@@ -15,7 +15,7 @@ final class SchedulerRig {
     }
 
     var scheduler: Scheduler
-    /// The lists do not retain.
+    /// Retains the operations, because the lists do not.
     private var operations: [AnyOperation] = []
 
     init(width: Int, isSuspended: Bool = false) {
@@ -30,7 +30,7 @@ final class SchedulerRig {
         return operation
     }
 
-    /// The operation that was made last.
+    /// The operation that was created last.
     var last: AnyOperation { operations.last! }
 
     @discardableResult
@@ -39,7 +39,7 @@ final class SchedulerRig {
         return last
     }
 
-    /// False: it may not start now.
+    /// Returns false if the operation may not start now.
     func appendReturning(
         _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false, hasDependencies: Bool = false
     ) -> Bool {
@@ -49,17 +49,17 @@ final class SchedulerRig {
 
     func release(_ name: String) { scheduler.append(released: .passUnretained(make(name, .normal))) }
 
-    /// True: nobody else lets go of it.
+    /// Removes an operation that has ended. Returns true if the caller has to release it.
     func remove(_ operation: AnyOperation) -> Bool { scheduler.remove(.passUnretained(operation)) }
 
-    /// Their names, in order.
+    /// Returns the names of the operations that have ended, in order.
     func takeEnded() -> [String] {
         var names: [String] = []
         IntrusiveList.forEach(from: scheduler.takeEnded()) { names.append($0.takeUnretainedValue().name!) }
         return names
     }
 
-    /// As above.
+    /// Returns the names of the operations that were taken up before, in order.
     func takeReturning() -> [String] {
         var names: [String] = []
         IntrusiveList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }
@@ -68,7 +68,7 @@ final class SchedulerRig {
 
     func reacquirePermit() -> Turn { named(scheduler.reacquirePermit()) }
 
-    /// The continuation is resumed at once: the scheduler only carries it.
+    /// Resumes the continuation at once, because the scheduler only stores it.
     func appendResumption(_ name: String, _ priority: OperationPriority = .normal) async {
         let body = make(name, priority)
         var carried: UnsafeContinuation<OperationError?, Never>?

@@ -1,9 +1,10 @@
 @testable import Baton
 
-/// Runs jobs on the thread of the test, one at a time, in the order in which they came, and only when the test says so.
+/// Runs jobs on the thread of the test, one at a time, in the order in which they were enqueued, and only when the
+/// test says so.
 ///
-/// What cannot go on stays where it is, so a test sees it unfinished instead of hanging. A queue on it counts
-/// operations where it would look at the clock.
+/// A job that cannot continue stays where it is, so a test sees it unfinished instead of hanging. A queue with this
+/// executor measures time slices by the number of operations instead of by the clock.
 final class StepExecutor: DeterministicTaskExecutor {
     let hasOwnScope = false
 
@@ -18,7 +19,7 @@ final class StepExecutor: DeterministicTaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs the job that has waited longest. False: there is none.
+    /// Runs the job that has waited longest. Returns false if there is none.
     @discardableResult
     func step() -> Bool {
         guard let job = jobs.withLock({ $0.popFirst() }) else { return false }
@@ -26,7 +27,7 @@ final class StepExecutor: DeterministicTaskExecutor {
         return true
     }
 
-    /// Runs jobs until there are none. Returns how many there were.
+    /// Runs jobs until there are none. Returns the number of jobs that it has run.
     @discardableResult
     func runAll() -> Int {
         var count = 0
@@ -39,15 +40,15 @@ final class StepExecutor: DeterministicTaskExecutor {
         if let job = jobs.withLock({ $0.popFirst() }) { other.enqueue(job) }
     }
 
-    /// Begins a task whose jobs are among those to step through.
+    /// Starts a task whose jobs this executor runs.
     @discardableResult
     func task<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Task<Value, Never> {
         Task(executorPreference: self) { await body() }
     }
 }
 
-/// Runs every job at once inside the call that enqueues it: whoever resumes a task sees that task go on before the call
-/// returns, so a test stands in the middle of a step of the engine.
+/// Runs every job inside the call that enqueues it. A task that is resumed continues before that call returns, so a
+/// test can act in the middle of a step of the engine.
 final class ImmediateExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())

@@ -14,7 +14,7 @@
         private static let runsAtExit: Void = {
             atexit {
                 for executor in all.withLock({ $0 }) {
-                    // More than any test has left, and an end for what never has one.
+                    // The number exceeds the jobs that any test leaves, and is a bound for jobs that never end.
                     var left = 10_000
                     while left > 0, executor.step() { left -= 1 }
                 }
@@ -22,8 +22,8 @@
             return ()
         }()
 
-        /// LeakSanitizer looks when the process ends. What nobody steps through after a test, such as the end of a
-        /// sleep that went with its queue, is run before, so that only what really leaks is left.
+        /// Runs the remaining jobs when the process ends, before LeakSanitizer searches for leaks. Jobs that no test
+        /// runs, such as the end of a sleep whose queue was released, would be reported as leaks.
         func runAtExit() {
             _ = Self.runsAtExit
             Self.all.withLock { $0.append(self) }

@@ -1,6 +1,6 @@
 @testable import Baton
 
-/// A number that several tasks count on.
+/// A counter that several tasks can change.
 final class Tally: Sendable {
     private let state = Locked(0)
 

@@ -2,12 +2,12 @@ import BatonTesting
 
 @testable import Baton
 
-/// A queue that the test steps through, a log of what ran, and the misuse that was reported.
+/// A queue that the test runs step by step, with a log of the operations that ran and of the misuse that was reported.
 struct TestQueue: Sendable {
     let steps: StepExecutor
     let log = EventLog<String>()
     let misuses: EventLog<Misuse>
-    /// That of the queue.
+    /// The clock of the queue.
     let clock = TestClock()
     let queue: AsyncOperationQueue
 
@@ -27,14 +27,14 @@ struct TestQueue: Sendable {
 
     var misuseKinds: [Misuse.Kind] { misuses.events.map(\.kind) }
 
-    /// An operation that notes its name when it runs.
+    /// Creates an operation that logs its name when it runs.
     func noting(_ name: String, after sources: AnyOperation...) -> AsyncOperation<Void> {
         let operation = AsyncOperation(name) { [log] in log(name) }
         for source in sources { operation.addDependency(source) }
         return operation
     }
 
-    /// An operation that notes its name and then waits at the gate, whatever happens.
+    /// Creates an operation that logs its name and then waits at the gate, even if it is cancelled.
     func waiting(_ name: String, at gate: Gate) -> AsyncOperation<Void> {
         AsyncOperation(name) { [log] in
             log(name)
@@ -42,13 +42,13 @@ struct TestQueue: Sendable {
         }
     }
 
-    /// Adds, and runs everything that can run.
+    /// Adds the operations, and runs everything that can run.
     func run(_ operations: AnyOperation...) {
         queue.add(operations)
         steps.runAll()
     }
 
-    /// Moves the clock, and runs everything that can run then.
+    /// Advances the clock, and runs everything that can run then.
     func advance(by duration: Duration) {
         clock.advance(by: duration)
         steps.runAll()

@@ -1,6 +1,6 @@
 @testable import Baton
 
-/// Counts how many of its tokens are alive: what captures one keeps the count up.
+/// Counts its living tokens. A closure that captures a token keeps it alive.
 final class Tokens: Sendable {
     private let count = Locked(0)
 
@@ -19,7 +19,7 @@ final class Token: Sendable {
         owner.change(by: 1)
     }
 
-    /// Use it, so that a closure captures it.
+    /// Does nothing. A closure that calls it captures the token.
     func touch() {}
 
     deinit { owner.change(by: -1) }

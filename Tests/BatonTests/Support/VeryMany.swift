@@ -1,5 +1,5 @@
-/// Enough to overflow a stack, and to show what is quadratic. Under a sanitizer, which takes many times as long, a
-/// tenth.
+/// A number that is large enough to overflow a stack, and to reveal quadratic time. Sanitizers are many times slower,
+/// so they use a tenth of it.
 #if BATON_SANITIZED
     let veryMany = 10_000
 #else

@@ -14,7 +14,7 @@ import Testing
         #expect(counter.count == 80_000)
     }
 
-    /// So long that the other one sleeps between its looks.
+    /// The lock is held so long that the waiting thread sleeps between its attempts.
     @Test func whoeverComesWhileItIsHeldForLongGetsItAfterwards() async {
         let counter = Counter()
         let flag = Flag()
@@ -44,7 +44,7 @@ import Testing
 }
 
 private final class Counter: @unchecked Sendable {
-    // Safe because the lock guards the number: that is what is tested.
+    // This class is safe because the lock guards the number, which is what the test checks.
     private let lock = SpinLock()
     private var number = 0
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct TrampolineTests {
-    @Test("Releases go into one another only as deep as the limit")
+    @Test("Releases are nested no deeper than the limit")
     func depthIsLimited() {
         let meter = DepthMeter()
         var last = AsyncOperation {}
@@ -16,7 +16,7 @@ import Testing
         #expect(meter.most <= Int(Trampoline.deepest))
     }
 
-    @Test("What is released inside another release has gone when the statement that released it has ended")
+    @Test("An operation that is released inside another release is gone when the statement that released it has ended")
     func releaseIsDoneAtOnce() {
         let meter = DepthMeter()
         weak var inner: AnyOperation?
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// How many deinits run inside one another.
+/// Measures how deeply deinitializers are nested.
 private final class DepthMeter: Sendable {
     private let state = Locked((now: 0, most: 0, count: 0))
 
@@ -64,7 +64,7 @@ private final class DepthMeter: Sendable {
     func leave() { state.withLock { $0.now -= 1 } }
 }
 
-/// Something of the user's that lives in a body, and holds another operation.
+/// A user's object that a body captures, and that retains another operation.
 private final class Chain: Sendable {
     private let next: Locked<AnyOperation?>
     private let meter: DepthMeter
@@ -83,7 +83,7 @@ private final class Chain: Sendable {
     }
 }
 
-/// Lets go of an operation in its deinit, and then calls a closure.
+/// Releases an operation in its deinitializer, and then calls a closure.
 private final class Last: @unchecked Sendable {
     private var operation: AnyOperation?
     var didLetGo: () -> Void = {}

@@ -96,9 +96,9 @@ import Testing
         #expect(delay.ending == "success")
     }
 
-    // MARK: Of an operation itself
+    // MARK: Delays of an operation itself
 
-    @Test("A delay makes this operation start later, and nothing else")
+    @Test("A delay postpones this operation, and no other")
     func configuring() {
         let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { 7 }
@@ -131,7 +131,7 @@ import Testing
         #expect(work.result != nil)
     }
 
-    @Test("A delay of an operation whose inputs are missing, or that is a duplicate, is not waited for")
+    @Test("An operation whose inputs are missing, or that is a duplicate, does not wait for its delay")
     func withoutInputs() {
         let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
@@ -159,7 +159,7 @@ import Testing
         #expect(stage.misuseKinds == [.changedAfterAdding("a delay")])
     }
 
-    @Test("What a former delay asks is released with it")
+    @Test("The closure of a replaced delay is released with it")
     func formerDelays() {
         let tokens = Tokens()
         let work = AsyncOperation {}
@@ -172,7 +172,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    // MARK: At least
+    // MARK: Minimum delays
 
     @Test func AOperationPages_7_whatTheChainHasTakenCounts() {
         let stage = TestQueue()
@@ -201,7 +201,7 @@ import Testing
         let first = AsyncOperation("first") { try await stage.clock.sleep(for: .seconds(2)) }
         let second = first.then { try await stage.clock.sleep(for: .seconds(2)) }
         let delay = second.delayed(untilAtLeast: .seconds(5))
-        // What happens before has nothing to do with it.
+        // Time that passes before the chain starts has no effect.
         stage.advance(by: .seconds(100))
         stage.run(first, second, delay)
         stage.advance(by: .seconds(2))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Durations that mean "no limit", and would not fit when they are added to a time.
+/// Durations that mean "no limit", and that would overflow if they were added to a time.
 @Suite(.timeLimit(.minutes(10))) struct EndlessDurationTests {
     private static let endless: [Duration] = [.seconds(Int64.max), Duration(attoseconds: .max)]
 

@@ -71,7 +71,7 @@ import Testing
         #expect(operation.ending == "timed out after \(day * 1000)")
     }
 
-    /// Day by day it would be 730,000.
+    /// A sleep in steps of one day would need 730,000 jobs.
     @Test func ofCenturiesAreOneStepOfASeededSchedule() async throws {
         let scheduler = SeededScheduler(seed: 1, jobLimit: 100)
         let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)

@@ -3,8 +3,8 @@ import Testing
 @testable import Baton
 
 @Suite struct TimeSourceTests {
-    /// It is read past Swift, which must not change what is read: what passes on it is not less than what passes
-    /// between two readings of Swift's own that it encloses, nor more than between two that enclose it.
+    /// The engine reads the continuous clock without Swift, which must give the same time. An interval of the engine's
+    /// is at least as long as one of Swift's clock inside it, and at most as long as one of Swift's clock around it.
     @Test func continuousTimeIsThatOfSwiftsClock() {
         let time = TimeSource(ContinuousClock())
         for _ in 0..<100 {

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite struct TimedStateTests {
-    /// They take the place of what the operation had.
+    /// The limits replace the optional state that the operation had.
     @Test func aLimitThatComesLastChangesNothingElse() {
         let stage = TestQueue()
         let log = stage.log
@@ -29,7 +29,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    /// Its thread was held up between adding the timer and saying so; the timer fired, the next run paused, too.
+    /// The thread was delayed between adding the timer and storing its ticket. Meanwhile the timer fired, and the next
+    /// run paused as well.
     @Test func aPauseThatIsOverIsNotTakenForTheNext() {
         let operation = AsyncOperation {}
         var deadlines = TimerHeap<Duration, EngineTimer>()

@@ -26,7 +26,7 @@ import Testing
         let operation = stage.waiting("stubborn", at: gate).timeout(.seconds(5))
         stage.run(operation)
         stage.advance(by: .seconds(5))
-        // G17: the outcome comes when the body has returned.
+        // G17: The operation has an outcome only when the body has returned.
         #expect(operation.state == .executing)
         #expect(operation.isCancelled)
         gate.open()
@@ -62,7 +62,7 @@ import Testing
         #expect(try! next.result!.get() == false)
     }
 
-    /// The timer that was set for the first fires while the second runs.
+    /// The timer of the first operation fires while the second one runs.
     @Test func theNextOperationOnTheWorkerHasItsOwnTime() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -172,7 +172,7 @@ import Testing
         #expect(operation.ending == "cancelled on request")
     }
 
-    /// Of the two, one wins, and the outcome says which.
+    /// One of the two wins, and the outcome says which.
     @Test func aBodyThatReturnsJustAsTheTimeoutFires() async throws {
         for round in 0..<2000 {
             let clock = TestClock()

@@ -17,7 +17,7 @@ struct TimerHeapTests {
         #expect(deadlines.next == nil)
     }
 
-    @Test("What has the earliest time is taken out whether that has come or not")
+    @Test("The entry with the earliest time can be taken out before that time")
     func theFirstIsTakenOut() {
         var deadlines = TimerHeap<Int, String>()
         #expect(deadlines.first == nil)
@@ -49,7 +49,7 @@ struct TimerHeapTests {
         var deadlines = TimerHeap<Duration, String>()
         let old = deadlines.add("old", at: .seconds(1))
         _ = deadlines.takeDue(at: .seconds(1))
-        // It gets the place of the old one.
+        // The new entry gets the index of the old one.
         _ = deadlines.add("new", at: .seconds(2))
         #expect(deadlines.remove(old) == nil)
         #expect(deadlines.takeDue(at: .seconds(2)) == ["new"])

@@ -78,7 +78,7 @@ import Testing
         let operation = AsyncOperation("a") {}.timeout(waiting: .seconds(10))
         queue.add(operation)
         await clock.base.waitForSleepers(count: 1)
-        // It wakes, and looks at the clock: it is earlier than ever.
+        // When the timer service wakes up, the clock shows an earlier time than ever before.
         clock.jump(by: .seconds(-100))
         clock.base.advance(by: .seconds(10))
         await clock.base.waitForSleepers(count: 1)
@@ -89,10 +89,10 @@ import Testing
         #expect(operation.ending == "timed out after 10.0 seconds")
     }
 
-    /// The body of the first does not let go of the thread that cancels it.
+    /// The body of the first operation keeps the thread that cancels it.
     @Test func aHandlerOfACancelThatTakesItsTimeDelaysNoOtherDeadline() async {
         let clock = TestClock()
-        // The handler keeps one of its threads.
+        // The cancellation handler keeps one of the executor's threads.
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 3), clock: clock)
         let (began, gate, entered) = (Gate(), Gate(), Gate())
         let mayLeave = Locked(false)
@@ -121,7 +121,7 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// All of them are due in one wake.
+    /// All timers are due at the same wake-up.
     @Test func aHandlerOfACancelThatTakesItsTimeDelaysNoEqualDeadline() async {
         let clock = TestClock()
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 3), clock: clock)
@@ -133,7 +133,7 @@ import Testing
                 try await withTaskCancellationHandler {
                     try await clock.sleep(for: .seconds(100))
                 } onCancel: {
-                    // The first keeps its thread until the other one has come.
+                    // The first handler keeps its thread until the second one runs.
                     cancels.withLock { $0 += 1 }
                     while cancels.withLock({ $0 }) < 2 {}
                 }
@@ -142,7 +142,7 @@ import Testing
         }
         queue.add(operations)
         _ = await began.waitForCount(2)
-        // Both bodies, and the sleeper.
+        // The sleepers are both bodies and the timer service.
         await clock.waitForSleepers(count: 3)
         clock.advance(by: .seconds(1))
         await queue.waitUntilIdle()

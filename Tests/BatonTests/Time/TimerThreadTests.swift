@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct TimerThreadTests {
-    @Test("Timers fire although the system provides no thread for them", arguments: [1, 3])
+    @Test("Timers fire even if the system provides no thread for them", arguments: [1, 3])
     func withoutAThread(_ count: Int) async throws {
         let attempts = Locked(0)
         let timers = TimerThread { _ in

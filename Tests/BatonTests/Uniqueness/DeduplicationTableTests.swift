@@ -11,7 +11,7 @@ import Testing
         func equals(_ other: any Identity) -> Bool { self === other }
     }
 
-    /// The table, and what it answers in a few words.
+    /// The table, with its answers in a few words.
     private final class Harness {
         var table = DeduplicationTable<Owner>()
         private let owners = ["a": Owner(), "b": Owner(), "c": Owner()]

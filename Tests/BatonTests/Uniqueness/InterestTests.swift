@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Who can cancel an original that others have joined.
+/// The cancels that can end an original that others have joined.
 @Suite(.timeLimit(.minutes(10))) struct InterestTests {
     private struct Shared {
         let stage = TestQueue()

@@ -217,7 +217,7 @@ import Testing
         #expect(stage.ran == ["original"])
     }
 
-    /// The probe is called when it has been decided, and before the links are made.
+    /// The probe is called after the join has been decided and before the links are made.
     @Test func anOriginalThatEndsInTheMidstOfTheAddIsTold() throws {
         let steps = StepExecutor()
         let gate = Gate()
@@ -280,7 +280,7 @@ import Testing
     }
 }
 
-/// A key that is seen alive.
+/// A key with a token, which shows whether the key is alive.
 struct TokenKey: Hashable {
     let text: String
     let token: Token

@@ -132,7 +132,8 @@ private struct OtherWork: Procedure {
         #expect(stage.ran == ["first", "second"])
     }
 
-    /// On another queue, whose worker begins while the first one still tells those who wait for it.
+    /// The dependent is on another queue, whose worker starts it while the first operation still releases its other
+    /// dependents.
     @Test(arguments: UniquenessPolicy.allCases)
     func aDependentThatRunsInsideTheFinishFindsItFreeToo(policy: UniquenessPolicy) {
         let stage = TestQueue()
@@ -190,7 +191,7 @@ private struct OtherWork: Procedure {
         stage.queue.cancelAll()
     }
 
-    // MARK: The call
+    // MARK: Calls of `unique`
 
     @Test func theLastCallCounts() {
         let stage = TestQueue(isSuspended: true)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Baton
 
-/// Joining what waits for the one that joins.
+/// Operations that join an operation that waits for them.
 @Suite(.timeLimit(.minutes(10))) struct UniqueCycleTests {
     private let stage = TestQueue()
 
-    /// An operation that runs another one and notes what comes of that.
+    /// Creates an operation that runs another one and logs its outcome.
     private func parent(_ name: String, running child: AsyncOperation<Void>) -> AsyncOperation<Void> {
         AsyncOperation(name) { [log = stage.log] context in
             do throws(OperationError) { try await context.run(child) } catch { log(error.inShort) }

@@ -3,9 +3,10 @@ import Testing
 
 @testable import Baton
 
-/// Keys whose `==` and hashing are not as harmless as they should be.
+/// Keys whose `==` and hashing have side effects.
 @Suite(.timeLimit(.minutes(10))) struct UniqueKeyTests {
-    /// All have one hash, and two are equal if their texts are; each comparing calls `inside`.
+    /// A key whose hash is the same for all keys. Two keys are equal if their texts are, and each comparison calls
+    /// `inside`.
     private struct Key: Hashable, Sendable {
         let text: String
         let space: String
@@ -69,7 +70,7 @@ import Testing
         stage.queue.add(
             stage.noting("first").unique(
                 by: key("a", space) { [queue = stage.queue] in
-                    // The first time that somebody compares with it.
+                    // This is the first comparison with the key.
                     if queue.operationCount == 1, !isAdded.withLock({ $0.exchange(true) }) { queue.add(between) }
                 }))
         let late = stage.noting("late").unique(by: key("b", space))
@@ -136,7 +137,7 @@ private struct Unequal: Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// Does something when it is released.
+/// A key that calls a closure when it is released.
 private final class Releasing: Hashable, Sendable {
     private let space: String
     private let release: @Sendable () -> Void

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Baton
 
-/// Many threads that add the same identity at once, round after round.
+/// Many threads that add operations with the same key at once, round after round.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct UniqueRaceTests {
     private static let rounds = 1000
     private static let adders = 4
 
-    /// Bodies that are counted, and may not overlap.
+    /// Counts bodies, which must not overlap.
     private final class Bodies: Sendable {
         let runs = Tally()
         let overlaps = Tally()
@@ -35,7 +35,7 @@ import Testing
         queues = (0..<2).map { _ in AsyncOperationQueue(executor: pool) }
     }
 
-    /// Every adder adds its own at the same moment as the others. Returns when all have.
+    /// Adds the operations of all adders at the same moment, and returns when all are added.
     private func addAtOnce(_ operations: [[AnyOperation]]) async {
         let start = Barrier(threads: operations.count)
         await withTaskGroup(of: Void.self) { group in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Waits for all. One that is lost would hang.
+    /// Awaits all operations. If one were lost, the test would hang.
     private func outcomes(of operations: [[AsyncOperation<Int>]]) async -> [Result<Int, OperationError>] {
         for operation in operations.joined() { _ = try? await operation.value }
         return operations.joined().map { $0.result! }

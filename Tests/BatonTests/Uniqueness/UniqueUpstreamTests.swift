@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// What `run`, `add(to:)`, groups and bodies add for the sake of a unique operation.
+/// The operations that `run`, `add(to:)`, groups and bodies add because a unique operation needs them.
 @Suite(.timeLimit(.minutes(10))) struct UniqueUpstreamTests {
     private let stage = TestQueue()
     private let gate = Gate()
@@ -127,7 +127,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// It has not finished yet, but needs nothing any more.
+    /// The operation has not finished yet, but needs no other operation any more.
     @Test func aCancelledRunTakesBackWhatItAddedAlsoWhenAWillFinishHandlerHoldsItUp() {
         let stage = TestQueue()
         let (gate, handler) = (Gate(), Gate())
