@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "Adding an operation adds what it takes its inputs from, whatever way it is added",
+        "Adding an operation adds its inputs, whatever way it is added",
         arguments: ["add", "add(to:)", "array", "several", "submit"])
     func everyWay(_ way: String) async throws {
         let first = number("first")
@@ -39,7 +39,7 @@ import Testing
         #expect(stage.misuseKinds == [])
     }
 
-    @Test("What an operation merely comes after is left to its owner, unless it is included")
+    @Test("Plain dependencies are not added with an operation, unless the call includes them")
     func dependencies() {
         let gate = stage.noting("gate")
         let first = number("first").addDependency(gate)
@@ -55,7 +55,7 @@ import Testing
         #expect(stage.ran.suffix(3) == ["other", "input", "third"])
     }
 
-    @Test("What came along may be added once more to the same queue, and is misuse on another one")
+    @Test("An input that was brought along may be added again to the same queue, and is misuse on another one")
     func secondAdds() {
         let gate = Gate()
         let first = AsyncOperation("first") {
@@ -76,7 +76,7 @@ import Testing
         #expect(stage.misuseKinds == [.addedTwice])
     }
 
-    @Test("An input that came along and is then added is no misuse, before and after its end")
+    @Test("An input that is added after it was brought along is no misuse, before and after its end")
     func addedAfterwards() {
         let first = number("first")
         let second = number("second", first)
@@ -109,7 +109,7 @@ import Testing
         #expect(try! second.result!.get() == 2)
     }
 
-    @Test("A barrier and its inputs", arguments: [false, true])
+    @Test("A barrier brings its inputs along", arguments: [false, true])
     func barriers(_ isUnique: Bool) {
         let first = number("first")
         let barrier = number("barrier", first)
@@ -124,7 +124,7 @@ import Testing
         #expect(barrier.ending == "success")
     }
 
-    @Test("Behind a barrier an operation waits with its inputs")
+    @Test("An operation behind a barrier waits for it, with its inputs")
     func behindBarriers() {
         stage.queue.isSuspended = true
         stage.queue.addBarrier(stage.noting("barrier"))
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "A duplicate does not bring its inputs along, and the first of its kind does",
+        "A duplicate does not bring its inputs along, but the original does",
         arguments: UniquenessPolicy.allCases)
     func duplicates(_ policy: UniquenessPolicy) {
         let key = "\(#function) \(policy)"
@@ -170,7 +170,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test("A queue that was shut down takes no inputs either")
+    @Test("A queue that was shut down does not accept inputs either")
     func shutDown() async {
         await stage.queue.drain()
         let first = number("first")
@@ -180,7 +180,7 @@ import Testing
         #expect(stage.ran == [] && stage.queue.operationCount == 0)
     }
 
-    @Test("Graphs in any order run whole, whichever part of them is added")
+    @Test("Graphs run completely in any order, whichever part of them is added")
     func anyOrder() {
         var generator = SeededGenerator(seed: 39)
         for _ in 0..<300 {
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("Two threads that add parts of one graph to two queues at the same moment")
+    @Test("Two threads may add parts of one graph to two queues at the same moment")
     func threads() async throws {
         for _ in 0..<200 {
             let misuses = EventLog<Misuse>()

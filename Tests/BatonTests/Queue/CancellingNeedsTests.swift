@@ -3,11 +3,11 @@ import Testing
 
 @testable import Baton
 
-@Suite("A cancel that includes dependencies ends what nobody else needs")
+@Suite("A cancel that includes dependencies ends operations that no other operation needs")
 struct CancellingNeedsTests {
     private func suspended() -> TestQueue { TestQueue(width: 1, isSuspended: true) }
 
-    @Test("A whole chain, and only what belongs to it")
+    @Test("A whole chain is cancelled, and no operation outside it")
     func chain() {
         let stage = suspended()
         let shared = stage.noting("shared")
@@ -25,7 +25,7 @@ struct CancellingNeedsTests {
         #expect(stage.ran == ["shared", "other"])
     }
 
-    @Test("Without it the dependencies stay")
+    @Test("A plain cancel leaves the dependencies alone")
     func without() {
         let stage = suspended()
         let first = stage.noting("first")
@@ -35,7 +35,7 @@ struct CancellingNeedsTests {
         #expect(last.isCancelled && !first.isCancelled)
     }
 
-    @Test("One that somebody awaits stays, and so does what that needs")
+    @Test("A dependency that a task awaits stays, and so does everything that it needs")
     func awaited() async throws {
         let stage = suspended()
         let first = stage.noting("first")
@@ -56,7 +56,7 @@ struct CancellingNeedsTests {
         try await waiting.value
     }
 
-    @Test("Unadded ones, a diamond, a cycle, and a group that others need")
+    @Test("A cancel handles operations that were not added, a diamond, a cycle, and a group that others need")
     func shapes() {
         let stage = suspended()
         let top = stage.noting("top")
@@ -81,7 +81,7 @@ struct CancellingNeedsTests {
         #expect(group.isCancelled && child.isCancelled)
     }
 
-    @Test("What runs is cancelled, too")
+    @Test("Running dependencies are cancelled, too")
     func running() {
         let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
@@ -93,7 +93,7 @@ struct CancellingNeedsTests {
         #expect(source.ending == "cancelled on request", "\(source.ending)")
     }
 
-    @Test("An operation that replaces another one cancels what came along with that, and not what it needs itself")
+    @Test("An operation that replaces another cancels the other's inputs, and not those that it needs itself")
     func replaced() {
         let stage = suspended()
         let key = Names()("search")

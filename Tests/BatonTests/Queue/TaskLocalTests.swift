@@ -22,7 +22,7 @@ private final class Payload: Sendable {}
         }
     }
 
-    @Test("A body finds the values of the task that has added it")
+    @Test("A body finds the values of the task that added its operation")
     func bodiesFindThem() async throws {
         let (first, second, third) = (noting("a"), noting("b"), noting("c"))
         Request.$id.withValue(1) { _ = queue.add(first) }
@@ -42,7 +42,7 @@ private final class Payload: Sendable {}
         #expect(try await reader.value == 33)
     }
 
-    @Test("Children, products and groups find those of their parent")
+    @Test("Children, products and groups find the values of their parent")
     func childrenFindThem() async throws {
         let product = noting("product")
         let inGroup = noting("in group")
@@ -58,7 +58,7 @@ private final class Payload: Sendable {}
         #expect(try await inGroup.value == 4)
     }
 
-    @Test("Every attempt and repetition finds them")
+    @Test("Every attempt and repetition finds the values")
     func attemptsFindThem() async throws {
         let operation = AsyncOperation { [ids] context in
             ids("\(context.attempt) \(Request.id)")
@@ -70,7 +70,7 @@ private final class Payload: Sendable {}
         #expect(ids.events == ["1 5", "2 5", "1 5", "2 5"])
     }
 
-    @Test("Every handler finds them, also one that is added later")
+    @Test("Every handler finds the values, even if it is added later")
     func handlersFindThem() async throws {
         let (running, gate) = (Gate(), Gate())
         let operation = AsyncOperation { context in
@@ -93,7 +93,7 @@ private final class Payload: Sendable {}
         #expect(Set(ids.events) == ["start 6", "product 6", "cancel 6", "before finish 6", "finish 6"])
     }
 
-    @Test("Hooks around the body find them, and the body finds what a hook binds")
+    @Test("Hooks around the body find the values, and the body finds the values that a hook binds")
     func hooksFindThem() async throws {
         queue.around { [ids] _, body in
             ids("hook \(Request.id)")
@@ -103,14 +103,14 @@ private final class Payload: Sendable {}
         #expect(ids.events == ["hook 7", "a 107"])
     }
 
-    @Test("A body on an executor of its own finds them")
+    @Test("A body on an executor of its own finds the values")
     func bodiesElsewhereFindThem() async throws {
         let operation = noting("a").executor(ThreadExecutor(threads: 1))
         Request.$id.withValue(8) { _ = queue.add(operation) }
         #expect(try await operation.value == 8)
     }
 
-    @Test("Operations of a sequence find those of the task that iterates")
+    @Test("Operations of a sequence find the values of the task that iterates")
     func deliveredOnesFindThem() async throws {
         let outputs = (1...3).deliver(on: queue) { number in Request.id * 10 + number }
         let found = try await Request.$id.withValue(9) {
@@ -121,7 +121,7 @@ private final class Payload: Sendable {}
         #expect(found == [91, 92, 93])
     }
 
-    @Test("A queue that carries none binds none")
+    @Test("A queue without task-locals binds no values")
     func otherQueuesBindNone() async throws {
         let plain = AsyncOperationQueue()
         let operation = noting("a")
@@ -129,7 +129,7 @@ private final class Payload: Sendable {}
         #expect(try await operation.value == 0)
     }
 
-    @Test("Under every seed each operation finds its own", arguments: [1, 3])
+    @Test("Under every seed each operation finds its own values", arguments: [1, 3])
     func seedsFindThem(width: Int) async throws {
         try await exploring(schedules: 100) { scheduler in
             let queue = AsyncOperationQueue(
@@ -152,7 +152,7 @@ private final class Payload: Sendable {}
 
     // MARK: Release
 
-    @Test("The values are released with the end, although the operation is kept", arguments: [false, true])
+    @Test("The end of an operation releases the values, even if it is retained", arguments: [false, true])
     func valuesAreReleased(hasHandlers: Bool) async throws {
         let operation = noting("a")
         if hasHandlers {

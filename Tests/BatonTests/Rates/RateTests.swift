@@ -146,7 +146,7 @@ import Testing
         #expect(skipped.ending == "skipped: never")
     }
 
-    @Test("Combined conditions keep the rates of what they wrap")
+    @Test("Combined conditions keep the rates of the conditions that they wrap")
     func wrapped() {
         for (number, name) in ["and", "or", "silent"].enumerated() {
             let rate = Rate.rate(name, 1, per: .seconds(1))
@@ -255,7 +255,7 @@ import Testing
         #expect(waitingCount == 0)
     }
 
-    @Test("A cancelled operation ends at once, and those behind it move up")
+    @Test("A cancelled operation ends at once, and the operations behind it move up")
     func cancelled() {
         let operations = calls(4, .rate("api", 1, per: .seconds(1)))
         stage.queue.add(operations)
@@ -467,7 +467,7 @@ import Testing
     // MARK: Bad input
 
     @Test(
-        "A rate within which nobody could start ends its operation with a misuse that names both",
+        "A rate that permits no start ends its operation with a misuse that names both",
         arguments: [
             (Rate.rate("api", 0, per: .seconds(1)), "the count of the rate ‘api’ is 0, and must be at least 1"),
             (.rate("api", -5, per: .seconds(1)), "the count of the rate ‘api’ is -5, and must be at least 1"),
@@ -515,7 +515,7 @@ import Testing
         #expect(stage.misuses.count == count)
     }
 
-    @Test("Different numbers are also reported for a rate behind one that refuses the start")
+    @Test("Different numbers are also reported for a rate behind another one that refuses the start")
     func conflictsBehindRefusal() {
         stage.run(call("1", .rate("first", 1, per: .seconds(1))), call("2", .rate("second", 1, per: .seconds(1))))
         let third = call("3", .rate("first", 1, per: .seconds(1)))
@@ -547,7 +547,7 @@ import Testing
 
     // MARK: Released resources
 
-    @Test("The table keeps no more names than twice those in use, and forgets the clock with its last queue")
+    @Test("The table keeps at most twice as many names as are in use, and drops a clock with its last queue")
     func remains() {
         let identity: ObjectIdentifier
         let tokens = Tokens()

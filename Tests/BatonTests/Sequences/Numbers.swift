@@ -8,7 +8,7 @@ struct Numbers<Failure: Error>: AsyncSequence, Sendable {
 
     let count: Int
     let failure: Failure?
-    /// How many numbers were taken.
+    /// The number of times that a number was taken.
     let taken = Tally()
     /// Tokens that the iterators retain.
     let iterators = Tokens()

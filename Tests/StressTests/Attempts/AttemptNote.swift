@@ -1,6 +1,6 @@
 import Baton
 
-/// How the body of a node runs more than once.
+/// The attempts and repetitions of a node's body.
 struct AttemptNote: Sendable {
     enum Backoff: Sendable {
         case immediately

@@ -11,7 +11,7 @@ struct ConditionNote: Sendable {
     func owner(in graph: Graph) -> Int { graph.nodes.count + id }
 }
 
-/// How a condition is composed of others.
+/// The composition of a condition from others.
 indirect enum Shape: Sendable {
     case leaf(Leaf)
     case negated(Shape)

@@ -6,7 +6,7 @@ struct OrderEdge: Sendable {
     var policy = DependencyPolicy.always
 }
 
-/// How the body of a node uses the node's inputs.
+/// The way in which the body of a node uses the node's inputs.
 enum Reading: Sendable {
     /// The body needs the outputs of its inputs.
     case values

@@ -74,7 +74,7 @@ struct Node: Sendable {
     /// The dependencies without a value. A source may occur twice, or be an input as well.
     var order: [OrderEdge] = []
     var steps: [Step] = []
-    /// How the body runs more than once, or nil if it runs once.
+    /// The attempts and repetitions of the body, or nil if it runs once.
     var attempts: AttemptNote?
     var limits = LimitNote()
     /// The delay of a node that passes its input on later.

@@ -1,6 +1,7 @@
 import Baton
 
-/// How a graph is run: which driver adds which operations in which order, and what else the drivers do meanwhile.
+/// The way in which a graph is run: which driver adds which operations in which order, and what else the drivers do
+/// meanwhile.
 struct Plan: Sendable {
     /// The actions of each driver. A driver is a task.
     var drivers: [[Action]]

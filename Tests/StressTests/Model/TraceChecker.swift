@@ -176,7 +176,7 @@ struct TraceChecker {
     /// Compares an operation that has begun with one of the same priority that waits in the same serial queue.
     private mutating func compare(_ id: Int, with other: Int) {
         let (place, rival) = (places[id], places[other])
-        // It is not known when some operations became ready.
+        // For some operations it is unknown when they became ready.
         guard let ready = place.ready else { return }
         if !place.isReleased && !rival.isReleased {
             if rival.ready! < ready {
