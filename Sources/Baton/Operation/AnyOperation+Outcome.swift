@@ -3,6 +3,10 @@ extension AnyOperation {
     @usableFromInline
     final var hasFinished: Bool { withLife { $0.phase == .finished } }
 
+    /// True if the outcome is decided, although `willFinish` handlers may still be running.
+    @usableFromInline
+    final var hasOutcome: Bool { withLife { $0.phase == .finishing || $0.phase == .finished } }
+
     /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
     /// outcome.
     final func setFailure(_ error: OperationError) {

@@ -182,10 +182,10 @@ extension AsyncOperation {
         }
     }
 
-    /// The outcome. Read it only after the phase was seen finished.
+    /// The outcome. Read it only when it is decided: in a `willFinish` handler, or after the operation has finished.
     @inlinable
     final var finishedResult: Result<Output, OperationError> {
-        assert(hasFinished, "the outcome of an operation is read only when the operation has finished")
+        assert(hasOutcome, "The outcome of an operation is read only when it is decided.")
         if let failure { return .failure(failure) }
         return .success(storedOutput)
     }
