@@ -10,7 +10,7 @@ import Testing
 
     init() { activity = NetworkActivity(clock: clock) { [told] in told($0) } }
 
-    /// Returns when so many run, as far as it was told.
+    /// Returns when `activity` has been told that `count` operations run.
     private func runs(_ count: Int) async {
         while activity.runningCount != count { await Task.yield() }
     }
@@ -50,7 +50,7 @@ import Testing
         let gate = Gate()
         queue.add { await gate.wait() }
         await runs(1)
-        // What slept finds that something runs.
+        // The task that hides the indicator wakes up and finds that an operation runs.
         clock.advance(by: .seconds(10))
         gate.open()
         await runs(0)
@@ -84,7 +84,7 @@ import Testing
         await observation.delivered()
         #expect(activity.runningCount == 0)
         #expect(told.events.isEmpty)
-        // Nor what waits for its next attempt.
+        // An operation that waits for its next attempt does not count either.
         let attempts = EventLog<Int>()
         let retried = AsyncOperation { context in
             attempts(context.attempt)
@@ -112,7 +112,7 @@ import Testing
         await isHidden()
     }
 
-    /// Returns when nothing is shown any more. A task whose clock stands still would never end.
+    /// Returns when the indicator is hidden. Advances the clock, because the task that hides it sleeps on that clock.
     private func isHidden() async {
         clock.advance(by: .seconds(1))
         await told.waitForCount(2)

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Answers that are legal and rare, and some that are neither.
+/// Responses that are legal but rare, and some that are illegal.
 @Suite(.timeLimit(.minutes(10))) struct AnswersTests {
     private let key = freshKey()
 
@@ -24,10 +24,10 @@ import Testing
 
     // MARK: The head
 
-    /// One: after a second one, URLSession on Linux has lost the answer.
+    /// The server sends a single interim response: URLSession on Linux loses the final response after a second one.
     @Test func anInterimAnswerComesBeforeTheAnswer() async throws {
         let hints = "HTTP/1.1 103 Early Hints\nLink: </a.css>\n\n"
-        // There is time to take it for the answer.
+        // The pause gives a client time to mistake the interim response for the final one.
         let pause = ["cut": "44", "pause": "300"]
         let found = HTTPData(raw(hints + "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", pause))
         let response = try await outcome(found).get()
@@ -56,14 +56,14 @@ import Testing
 
     // MARK: Refusals
 
-    /// The rest of its body would come in five minutes.
+    /// The rest of the body would arrive after five minutes.
     @Test func aRefusalDoesNotWaitForItsBody() async throws {
         let page = HTTPData(raw("HTTP/1.1 403 Forbidden\nContent-Length: 100\n\nnot you", ["hold": "1"]))
         #expect(await refusal(page) == HTTPError.Refusal(status: 403, excerpt: "not you"))
         try await server.release(key)
     }
 
-    /// While the beginning of its body is awaited.
+    /// The deadline passes while the operation waits for the excerpt of the body.
     @Test func aDeadlineDoesNotHideARefusal() async throws {
         let clock = TestClock()
         let stub = StubTransport { _ in
@@ -100,9 +100,9 @@ import Testing
         #expect(!allows(.invalidAnswer("no HTTP"), "GET"))
     }
 
-    // MARK: What a head says
+    // MARK: Heads
 
-    /// RFC 9110, 15.4.5: it has no content.
+    /// According to RFC 9110, 15.4.5, a 304 response has no content.
     @Test(arguments: [204, 205, 304]) func whatHasNoContentNeedsNoType(_ status: Int) {
         let validation = ResponseValidation.status(200, status).contentType("application/json")
         #expect(validation.accepts(HTTPHead(status: status, url: nil)))
@@ -115,7 +115,7 @@ import Testing
         #expect(HTTPHead(status: 200, url: nil, headers: fields).contentType == "application/json")
     }
 
-    @Test("Values of names that differ only in case are in the order of the names")
+    @Test("Values of field names that differ only in case have the order of the names")
     func namesThatDifferInCase() {
         for _ in 0..<20 {
             let fields = HTTPHeaders(["vary": "c", "VARY": "a", "Vary": "b", "X-A": "1"])
@@ -166,7 +166,7 @@ import Testing
         #expect(entry.headers["X-Kept"] == "yes")
     }
 
-    // MARK: Small things
+    // MARK: Details
 
     @Test func parametersOfATypeDoNotCountOnEitherSide() async throws {
         let page = HTTPData(server.url("/bytes/10", ["type": "Text/HTML; charset=latin1"]))

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Each of them would have been a second header field, or a request of its own.
+    /// If a client sent these fields unchecked, each would become a second header field or a second request.
     @Test(arguments: [
         ("X-Name", "a\r\nX-Other: b"), ("X-Name", "a\nb"), ("X-Name\r\nX", "a"), ("X Name", "a"), ("", "a"),
         ("X-Name(y)", "a"), ("X-Name;", "a"),

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Files that are no plain ones, have long names, or have rights.
+/// Files that are not regular files, that have long names, or whose permissions matter.
 @Suite(.timeLimit(.minutes(10))) struct FilesTests {
     private let folder: TestFolder
 
@@ -24,7 +24,7 @@ import Testing
         return (attributes?[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// As many at once as there could be threads to block.
+    /// Sixteen uploads at once would block every thread of the pool if they waited for the pipe.
     @Test func aPipeIsNotWaitedFor() async throws {
         #expect(mkfifo(folder.file("pipe").path, 0o600) == 0)
         let upload = HTTPUpload(file: folder.file("pipe"), to: server.url("/upload"))
@@ -37,12 +37,12 @@ import Testing
         #expect(await problem(HTTPUpload(file: folder.url, to: server.url("/upload"))) == .isDirectory)
     }
 
-    /// Nobody is told to remove the null device.
+    /// The message must not advise anybody to remove the null device.
     @Test func adviceIsForWhatIsThere() {
         #expect(!"\(HTTPError.FileProblem.isDevice)".contains("Remove"))
     }
 
-    /// Before the request was sent, a POST may be sent again; afterwards it may not.
+    /// A POST may be retried only if it has not been sent.
     @Test func aProcessWithoutDescriptorsMayTryAgain() {
         var request = URLRequest(url: server.url("/"))
         request.httpMethod = "POST"
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Each download keeps its own partial file, although the beginnings of their names are the same.
+    /// Each download has its own partial file, although the names begin with the same characters.
     @Test func longNamesAreToldApart() async throws {
         let names = ["a", "b"].map { String(repeating: "x", count: 254) + $0 }
         for name in names {
@@ -102,7 +102,7 @@ import Testing
         #expect(rights("file") == mode)
     }
 
-    /// Nobody may read the part of a secret file while the rest of it is on its way.
+    /// Other users must not be able to read the partial file of a secret file while the download runs.
     @Test func aPartHasNoMoreRightsThanTheFile() async throws {
         try Data("old".utf8).write(to: folder.file("file"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("file").path)

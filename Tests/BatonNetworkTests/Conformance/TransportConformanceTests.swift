@@ -4,8 +4,8 @@
     import Foundation
     import Testing
 
-    /// What is required of every transport, tried with both. What one of them cannot do is listed with its reason, and
-    /// has to fail, so that the list stays true.
+    /// Runs the conformance suite on both transports. Known faults of a transport are listed with their reasons, and
+    /// those cases have to fail, so that the list stays correct.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct TransportConformanceTests {
         // MARK: libcurl
 
@@ -14,7 +14,7 @@
             "cookies-beside-long-lines": "libcurl 7.88 cannot send cookies with a long address, so they are left out.",
         ]
 
-        @Test("CurlTransport does what is required of every transport", arguments: HTTPTransportConformance.cases)
+        @Test("CurlTransport meets every requirement", arguments: HTTPTransportConformance.cases)
         func curl(_ requirement: HTTPTransportConformance.Case) async {
             let failure = await requirement.run(on: CurlTransport(), another: CurlTransport())
             #expect((failure == nil) == (Self.faultsOfCurl[requirement.name] == nil), "\(failure ?? "it passes now")")
@@ -22,7 +22,7 @@
 
         // MARK: URLSession
 
-        /// On Linux, with Swift 6.3.
+        /// The known faults on Linux with Swift 6.3.
         private static let faultsOfURLSession: [String: String] = [
             "chunked-trailers": ends, "closed-in-head": ends, "closed-in-head-of-post": ends, "any-bytes": ends,
             "cancel-in-upload": mayEnd, "stream-cancelled": mayEnd, "idle-in-head": mayEnd,
@@ -55,16 +55,16 @@
         private static let files = "URLSession opens files itself. HTTPUpload looks at them before."
         private static let stream = "A stream is put into a file first."
 
-        /// These do not always show.
+        /// Faults that do not occur in every run.
         private static let unstable = [mayEnd, repeats]
 
         private static let required = HTTPTransportConformance.cases.map(\.name).filter {
             faultsOfURLSession[$0] == nil
         }
 
-        /// Each case runs in a process of its own, because a fault may end the process. URLSession has races that now
-        /// and then end the process or lose an answer, so a case has failed when it fails three times.
-        @Test("URLSessionTransport does what is required, but for its known faults", arguments: required)
+        /// Each case runs in a process of its own, because a fault may end the process. URLSession has races that
+        /// occasionally end the process or lose a response, so a case counts as failed only if it fails three times.
+        @Test("URLSessionTransport meets every requirement except for its known faults", arguments: required)
         func urlSession(_ name: String) async {
             for _ in 1...2 {
                 var hasPassed = false

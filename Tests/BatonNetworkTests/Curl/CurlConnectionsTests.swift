@@ -4,8 +4,8 @@
 
     @testable import BatonNetwork
 
-    /// Sockets to several servers may have the same local port, and the number of a socket may belong to another one
-    /// later.
+    /// Sockets that are connected to different servers may share a local port, and the system may reuse a descriptor
+    /// for another socket.
     @Suite struct CurlConnectionsTests {
         private struct Refusal: Error {
             let call: String
@@ -42,7 +42,7 @@
             return UInt16(bigEndian: address.sin_port)
         }
 
-        /// On a port of its own unless one is given, which others may have, too.
+        /// Returns a socket that is bound to a free port, or to `port`, which it may share with other sockets.
         private func boundSocket(_ port: UInt16 = 0) throws -> Int32 {
             let made = try checked(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), "socket")
             var isOn: Int32 = 1
@@ -51,7 +51,7 @@
             return made
         }
 
-        @Test("Connections with one local port are told apart by their servers")
+        @Test("Connections that share a local port are distinguished by their servers")
         func oneLocalPort() async throws {
             let servers = try (0..<2).map { _ in try boundSocket() }
             for server in servers { _ = try checked(listen(server, 1), "listen") }
@@ -69,11 +69,12 @@
                 CurlConnections.ID(
                     localPort: Int32(try port(of: first)), peer: "127.0.0.1", peerPort: Int32(try port(of: server)))
             }
-            // Both were opened by one transfer, and the order says nothing.
+            // One transfer has opened both sockets, so their order does not tell which is which.
             for id in ids { connections.note(clients, as: id, .http1) }
             #expect(ids.map(connections.isClosed) == [false, false])
             #expect(ids.map { connections.hasLeftovers($0, onceRead: false) } == [false, false])
-            // What the system of the other side has got counts, whether anybody reads it or not.
+            // Bytes count as acknowledged when the peer's system has received them, even if the peer does not read
+            // them.
             let before = try ids.map { try #require(connections.acknowledgedCount($0)) }
             _ = try checked(Int32(send(clients[1], "hello", 5, 0)), "send")
             while connections.acknowledgedCount(ids[1]) != before[1] + 5 { await Task.yield() }
@@ -87,7 +88,7 @@
             #expect(ids.map(connections.isClosed) == [true, false])
         }
 
-        @Test("The number of a socket that belongs to another connection by now is not taken for the old one")
+        @Test("A descriptor that now belongs to another connection is not mistaken for the old one")
         func numbersThatAreUsedAgain() throws {
             let server = try boundSocket()
             _ = try checked(listen(server, 2), "listen")
@@ -105,7 +106,7 @@
             let accepted = try checked(accept(server, nil, nil), "accept")
             close(accepted)
             #expect(connections.isClosed(id))
-            // The new connection takes the place of the old one under its number.
+            // The new connection reuses the descriptor of the old one.
             let other = try connected()
             let answered = try checked(accept(server, nil, nil), "accept")
             defer { for socket in [old, other, server, answered] { close(socket) } }

@@ -7,7 +7,7 @@
     import FoundationNetworking
     import Testing
 
-    /// Faults that were found by trying, each with the rest of its kind.
+    /// Regression tests for faults that experiments have found, each with the similar cases.
     @Suite(.timeLimit(.minutes(10))) struct CurlFaultTests {
         private func withFaults(_ body: (FaultServer) async throws -> Void) async throws {
             let faults = try FaultServer()
@@ -15,7 +15,7 @@
             try await body(faults)
         }
 
-        /// Gives these pieces, and then nothing until it is cancelled.
+        /// A stream that yields these pieces and then waits until it is cancelled.
         private func quiet(_ pieces: String..., length: Int64? = nil) -> HTTPBodyStream {
             HTTPBodyStream(length: length) {
                 let log = EventLog<Int>()
@@ -28,7 +28,7 @@
             }
         }
 
-        @Test("A transport that is dropped while answers are read leaves no thread and no descriptor behind")
+        @Test("A transport that is released while responses are read leaves no thread and no descriptor behind")
         func droppedTransports() async {
             await #expect(processExitsWith: .success) {
                 func use() async throws {
@@ -48,7 +48,7 @@
             }
         }
 
-        @Test("A reader that always finds something is cancelled all the same", arguments: Transports.all)
+        @Test("A reader that always finds bytes can be cancelled", arguments: Transports.all)
         func slowReaders(_ transport: any HTTPTransport) async throws {
             let read = EventLog<Int>()
             let go = Gate()
@@ -67,7 +67,7 @@
             #expect(read.count == 1)
         }
 
-        @Test("Trailers without an end are an error")
+        @Test("Trailers that never end are an error")
         func endlessTrailers() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let line = "X-Trailer: \(String(repeating: "x", count: 1000))\r\n"
@@ -83,7 +83,7 @@
         }
 
         @Test(
-            "A body that is not made any further does not hide that the server has closed or answered",
+            "A stalled body does not hide that the server has closed the connection or answered",
             arguments: [nil, 10])
         func quietStreams(_ length: Int64?) async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
@@ -97,7 +97,7 @@
             }
         }
 
-        @Test("A server that wants no more of a body that is not made any further has answered")
+        @Test("A response that arrives while the body is stalled is the response")
         func refusedStreams() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let chunked = FaultStep.send("6\r\nenough\r\n0\r\n\r\n")
@@ -113,7 +113,7 @@
                 ]
                 for (path, steps) in scripts {
                     faults.on(path) { _ in
-                        // By then there is nothing to be sent.
+                        // After the pause, the client has no more bytes to send.
                         FaultScript(
                             readsBodyFirst: false, [.pause(.milliseconds(200))] + steps + [.waitForRelease("never")])
                     }
@@ -127,7 +127,7 @@
             }
         }
 
-        @Test("A server that has closed its side and reads on does not take a part of a body for all of it")
+        @Test("A server that has closed its sending side does not mistake part of a body for the whole body")
         func halfClosedConnections() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on(
@@ -142,7 +142,7 @@
             }
         }
 
-        @Test("A stream goes on when the answer is there early, and nobody says that the rest is not wanted")
+        @Test("A stream continues after an early response if the server does not refuse the rest")
         func earlyAnswers() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("/pause", .pause(.milliseconds(1500)), .answer())
@@ -157,14 +157,14 @@
                     })
                 }
                 #expect(try await outcome(HTTPUpload(stream, to: faults.url("/"))).get().data == Data("enough".utf8))
-                // The other request may have come first.
+                // The other request may have arrived first.
                 let number = try #require(faults.requests.firstIndex { $0.method == "POST" })
                 try await faults.waitForBody(10, ofRequest: number)
                 #expect(faults.requests[number].body == Data("hellohello".utf8))
             }
         }
 
-        @Test("A request that was sent is not refused, although the server does not listen any more")
+        @Test("A request that was sent does not count as refused, although the server no longer listens")
         func restarts() async throws {
             for method in ["POST", "GET"] {
                 let dying = TestServer()
@@ -177,7 +177,7 @@
             }
         }
 
-        @Test("Connections are used again, however many are used at a time")
+        @Test("Connections are reused, however many are used at a time")
         func manyConnections() async throws {
             let key = freshKey()
             let transport = CurlTransport()
@@ -186,13 +186,13 @@
             let pages = (0..<1000).map { _ in AsyncOperation(HTTPData(url).transport(transport)) }
             queue.add(pages)
             for page in pages { #expect(try await page.value.status == 200) }
-            // A hundred are kept when fewer are used for a moment. Once, four of five requests had a connection of
-            // their own.
+            // The transport keeps a hundred idle connections. Before a fault was fixed, four of five requests opened a
+            // connection of their own.
             let count = Set(try await server.log(key).map(\.connection)).count
             #expect(count < 500, "\(count)")
         }
 
-        @Test("What is left of an answer that is not wanted is read, so that its connection can be used again")
+        @Test("The rest of a discarded response is read, so that its connection can be reused")
         func leftAnswers() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let end = FaultStep.send("0\r\n\r\n")
@@ -219,7 +219,7 @@
             }
         }
 
-        @Test("An error that says nothing of the bytes that have come leaves them where they are")
+        @Test("An error that does not invalidate the received bytes keeps the partial file")
         func partsOfDownloads() async throws {
             let folder = try TestFolder()
             let url = server.url(
@@ -237,7 +237,7 @@
             }
         }
 
-        @Test("A user and a password go along to the same origin, and to no other")
+        @Test("A redirect passes user and password to the same origin only")
         func usersOfRedirects() async throws {
             for host in ["127.0.0.1", "localhost"] {
                 let target = server.url("/headers", host: host).absoluteString
@@ -248,7 +248,7 @@
             }
         }
 
-        @Test("A user agent is no way to put more fields into a request")
+        @Test("A user agent cannot add header fields to a request")
         func userAgents() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.userAgent = "a\r\nX-Inject: y"
@@ -259,7 +259,7 @@
             }
         }
 
-        @Test("A link to the file of cookies stays one")
+        @Test("A symbolic link to the cookie file stays a link")
         func linkedCookies() async throws {
             let folder = try TestFolder()
             try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file("jar"))
@@ -275,7 +275,7 @@
             #expect(String(decoding: folder.content("jar") ?? Data(), as: UTF8.self).contains("a\t1"))
         }
 
-        @Test("A body of more bytes than promised is an error, also when they come later")
+        @Test("A body longer than promised is an error, also if the extra bytes come later")
         func lateBytes() async throws {
             let stream = HTTPBodyStream(length: 5) {
                 AsyncStream { continuation in
@@ -290,7 +290,7 @@
             }
         }
 
-        @Test("One pass of a stream ends before a redirect begins the next one")
+        @Test("One pass over a stream ends before a redirect begins the next")
         func passesOfStreams() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let log = EventLog<String>()
@@ -310,12 +310,12 @@
                     })
                 }
                 #expect(try await outcome(HTTPUpload(stream, to: faults.url("/first"))).get().status == 200)
-                // The first one may have ended before it was asked for a second piece.
+                // The first pass may have ended before it was asked for a second piece.
                 #expect([["begins", "ends", "begins"], ["begins", "begins"]].contains(log.events))
             }
         }
 
-        @Test("An expectation that fails is the answer, and the request is not sent again", arguments: ["PUT", "POST"])
+        @Test("A failed expectation is the response, and the request is not sent again", arguments: ["PUT", "POST"])
         func expectations(_ method: String) async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("/") { _ in
@@ -328,7 +328,7 @@
             }
         }
 
-        @Test("A proxy of the configuration is used whatever the environment says")
+        @Test("The proxy of the configuration takes precedence over the environment")
         func proxies() async {
             await #expect(processExitsWith: .success) {
                 setenv("no_proxy", "127.0.0.1", 1)
@@ -340,7 +340,7 @@
             }
         }
 
-        @Test("An address of http is no file, also in a form")
+        @Test("An http URL is not treated as a file, also in a form")
         func addressesAreNoFiles() async throws {
             let folder = try TestFolder()
             try Data("secret".utf8).write(to: folder.file("file"))
@@ -365,7 +365,7 @@
             #expect(try await server.log(key).isEmpty)
         }
 
-        @Test("What becomes a GET after a redirect says nothing of a body")
+        @Test("A request that a redirect turns into a GET has no header fields for a body")
         func noFramingWithoutABody() async throws {
             let key = freshKey()
             let target = server.url("/bytes/10", ["key": key]).absoluteString
@@ -376,7 +376,7 @@
             #expect(entry.headers["Transfer-Encoding"] == nil && entry.headers["Expect"] == nil)
         }
 
-        @Test("No connection is kept if none is to be kept")
+        @Test("No idle connection is kept if the configuration allows none")
         func idleConnections() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.idleConnections = 0
@@ -388,7 +388,7 @@
             #expect(Set(try await server.log(key).map(\.connection)).count == 3)
         }
 
-        @Test("An upload that nobody reads is given up")
+        @Test("An upload that the server does not read ends at the idle limit")
         func uploadsThatNobodyReads() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("/", readsBodyFirst: false, .waitForRelease("never"))
@@ -399,7 +399,7 @@
 
         // MARK: Cookies and long heads
 
-        @Test("Long cookies, own ones and long addresses make whole requests", arguments: [3000, 4100, 7000, 9000])
+        @Test("Long cookies, cookie fields and long URLs make complete requests", arguments: [3000, 4100, 7000, 9000])
         func longCookies(_ count: Int) async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let (transport, value) = (CurlTransport(), String(repeating: "v", count: 4000))
@@ -416,7 +416,7 @@
             }
         }
 
-        @Test("Cookies of a file go with the first request, also beside a field of its own or a long address")
+        @Test("Cookies from a file are sent with the first request, also with a Cookie field or a long URL")
         func cookiesOfAFile() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let folder = try TestFolder()
@@ -439,7 +439,7 @@
             }
         }
 
-        @Test("A small cookie goes with an address of 7,000 bytes")
+        @Test("A small cookie is sent with a URL of 7,000 bytes")
         func smallCookies() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 let transport = CurlTransport()
@@ -478,9 +478,9 @@
             }
         }
 
-        // MARK: Bodies that seem to be empty
+        // MARK: Bodies that seem empty
 
-        @Test("A stream that has promised no bytes and has some is an error, and one that has none is sent")
+        @Test("A stream that promises no bytes but yields some is an error, and an empty stream is sent")
         func emptyStreams() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("*", .answer())
@@ -502,7 +502,7 @@
             }
         }
 
-        @Test("A file of the system without a size that has content is an error, and an empty file is sent")
+        @Test("A system file that reports no size but has content is an error, and an empty file is sent")
         func filesWithoutASize() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("*", .answer())

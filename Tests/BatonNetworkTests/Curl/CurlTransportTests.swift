@@ -23,7 +23,7 @@
 
         // MARK: Heads
 
-        @Test("Interim heads are there beside the answer, and no part of it")
+        @Test("Interim heads are available with the response, and are not part of it")
         func interimHeads() async throws {
             let hint = "HTTP/1.1 103 Early Hints\nLink: </a.css>\nLink: </b.css>\n\n"
             let page = HTTPData(
@@ -35,7 +35,7 @@
             #expect(answer.head.interimHeads.last?.headers.values(of: "link") == ["</a.css>", "</b.css>"])
         }
 
-        @Test("Several fields of one name keep their values apart")
+        @Test("Several fields of one name keep separate values")
         func severalValues() async throws {
             let head =
                 "HTTP/1.1 200 OK\nSet-Cookie: a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT\nSet-Cookie: b=2\nVary: x\nvary:y\n"
@@ -72,7 +72,7 @@
 
         // MARK: Bodies
 
-        @Test("Content that unpacks without an end does not fill the memory")
+        @Test("Compressed content that expands endlessly does not fill the memory")
         func bombs() async throws {
             let bomb = HTTPData(server.url("/bomb/\(4 << 30)")).sizeLimit(1 << 20)
             #expect(await failure(bomb)?.reason == .bodyTooLarge(limit: 1 << 20))
@@ -112,7 +112,7 @@
             #expect(Set(try await server.log(key).map(\.connection)).count <= 2)
         }
 
-        @Test("What a server sends beyond an answer is not the answer to the next request", arguments: ["GET", "POST"])
+        @Test("Bytes after a response are not the response to the next request", arguments: ["GET", "POST"])
         func leftovers(_ method: String) async throws {
             let faults = try FaultServer()
             defer { faults.stop() }
@@ -123,7 +123,7 @@
             for number in 1...5 {
                 let first = HTTPData(faults.url("/first")).transport(transport)
                 #expect(try await outcome(first).get().data == Data("one".utf8))
-                // Until it has come.
+                // These requests take long enough for the surplus bytes to arrive.
                 for _ in 0..<60 { _ = try await server.log("nobody") }
                 let second = HTTPData(faults.url("/second")).method(method).transport(transport)
                 #expect(try await outcome(second).get().data == Data("two".utf8))
@@ -131,7 +131,7 @@
             }
         }
 
-        @Test("Nine addresses that do not answer are passed over")
+        @Test("Nine addresses that do not answer are skipped")
         func deadAddresses() async throws {
             let dead = (2...10).map { "127.0.0.\($0)" }.joined(separator: ",")
             let transport = transport { $0.resolved = ["many.test:\(server.port):\(dead),127.0.0.1"] }
@@ -164,23 +164,23 @@
                     }
                 }
                 precondition(refused > 0 && refused < 500, "\(refused)")
-                // Connections that are kept may have all descriptors for a moment.
+                // Idle connections may hold all descriptors for a short time.
                 let last = AsyncOperation(HTTPData(server.url("/bytes/10"))).retryHTTP(attempts: 8)
                 let status = try await outcome(of: last).get().status
                 precondition(status == 200)
-                // The search for leaks at the end of the process opens files.
+                // The leak sanitizer opens files at the end of the process.
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
             }
         }
 
-        @Test("Connections that are kept leave descriptors for those to other hosts")
+        @Test("Idle connections leave descriptors for connections to other hosts")
         func keptConnections() async {
             await #expect(processExitsWith: .success) {
                 _ = server
                 var limit = rlimit()
                 precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let former = limit
-                // Others are open, too.
+                // The process has other descriptors open as well.
                 let count = 2 * Resources.now.descriptors + 60
                 limit.rlim_cur = rlim_t(count)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -197,25 +197,25 @@
             }
         }
 
-        @Test("A host whose address of IPv6 does not answer is reached by the other one")
+        @Test("A host whose IPv6 address does not answer is reached through its IPv4 address")
         func bothFamilies() async throws {
             let transport = transport { $0.resolved = ["both.test:\(server.port):[::1],127.0.0.1"] }
             let page = HTTPData(server.url("/bytes/10", host: "both.test")).transport(transport)
             #expect(try await outcome(page).get().data.count == 10)
         }
 
-        @Test("An address of IPv6 is reached")
+        @Test("An IPv6 address is reached")
         func ipv6() async {
             let error = await failure(HTTPData("http://[::1]:1/"))
             #expect(error?.reason == .connectionRefused)
         }
 
-        @Test("A slow server costs next to no processor time")
+        @Test("Waiting for a slow server takes hardly any processor time")
         func waitingIsCheap() async {
             await #expect(processExitsWith: .success) {
                 _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
                 let before = clock()
-                // A body of four pieces, half a second apart.
+                // The server sends a body of four pieces, half a second apart.
                 let page = HTTPData(server.url("/bytes/4", ["piece": "1", "pause": "500"]))
                 _ = try await outcome(page).get()
                 let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
@@ -231,7 +231,7 @@
             return fields["Cookie"]
         }
 
-        @Test("Cookies are a transport's own, unless they are in a file, which nobody else can read")
+        @Test("Cookies belong to one transport, unless they are in a file, which only its owner can read")
         func whereCookiesAre() async throws {
             let folder = try TestFolder()
             let set = raw("HTTP/1.1 200 OK\nSet-Cookie: session=\(key); Path=/; Max-Age=100000\nContent-Length: 0\n\n")
@@ -249,7 +249,7 @@
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
 
-        @Test("A Cookie field of the request goes along with those that are kept")
+        @Test("A Cookie field of the request is sent in addition to the stored cookies")
         func cookiesOfTheRequest() async throws {
             let transport = CurlTransport()
             let set = raw("HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/\nContent-Length: 0\n\n")

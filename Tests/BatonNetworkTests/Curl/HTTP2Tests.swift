@@ -6,15 +6,15 @@
     import FoundationNetworking
     import Testing
 
-    /// HTTP/2, of which what is required of every transport knows nothing: against `Tests/Support/http2.py`, which
-    /// sends the frames that it is told to send.
+    /// Tests of HTTP/2, which the conformance suite does not cover. The server, `Tests/Support/http2.py`, sends the
+    /// frames that its arguments specify.
     @Suite(.timeLimit(.minutes(2))) struct HTTP2Tests {
         /// A server, and a transport that trusts it.
         private struct Pair {
             let server: PythonServer
             let transport: CurlTransport
 
-            /// - Parameter steps: What each of the connections does: see `http2.py`.
+            /// - Parameter steps: The steps of each connection; `http2.py` documents them.
             init(_ steps: String...) {
                 server = PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
                 var configuration = CurlTransport.Configuration()
@@ -31,7 +31,7 @@
                 HTTPUpload(Data(repeating: 1, count: count), to: URL(string: url)!).transport(transport)
             }
 
-            /// Ends the server. Returns how often it has printed each line.
+            /// Ends the server, and returns how often it has printed each line.
             func events() -> [String: Int] {
                 Dictionary(server.stopAndReadLines().map { ($0, 1) }, uniquingKeysWith: +)
             }
@@ -52,7 +52,7 @@
             #expect(pair.events() == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         }
 
-        @Test("Interim heads, trailers and large bodies are what they are with HTTP/1.1")
+        @Test("Interim heads, trailers and large bodies arrive as with HTTP/1.1")
         func answers() async throws {
             let pair = Pair("interim trailers bytes=3000000")
             let interim = try await outcome(pair.page).get()
@@ -75,7 +75,7 @@
             #expect(pair.events()["end 1 43 0"] == 1)
         }
 
-        @Test("The server is told at once that a request is cancelled, and others on the connection go on")
+        @Test("A cancel reaches the server at once, and other requests on the connection continue")
         func cancels() async throws {
             let pair = Pair("ok hold hold bytes=10 ok")
             _ = try await outcome(pair.page).get()
@@ -88,7 +88,7 @@
             held[0].cancel()
             await pair.server.wait(for: "cancel 1 3")
             #expect(try await outcome(pair.page).get().data.count == 10)
-            // Nothing else is there that would make the connection send something.
+            // No other request is left that would cause the connection to send a frame.
             held[1].cancel()
             await pair.server.wait(for: "closed 1")
             for operation in held { await #expect(throws: OperationError.self) { try await operation.value } }
@@ -121,7 +121,7 @@
         }
 
         @Test(
-            "An answer that comes before the end of an upload is the answer",
+            "A response that arrives before the end of an upload is the response",
             arguments: ["early", "early-unsized", "early-empty", "early-end"], ["", "window=1000 "])
         func earlyAnswers(_ step: String, _ settings: String) async throws {
             let pair = Pair(settings + step + " " + step + " ok")
@@ -137,7 +137,7 @@
             #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
         }
 
-        @Test("An answer that is cut off before the end of an upload is not whole")
+        @Test("A response that is cut off before the end of an upload is incomplete")
         func cutEarlyAnswers() async throws {
             let pair = Pair("early-cut ok")
             let reason = await failure(pair.upload(1_000_000))?.reason
@@ -160,7 +160,7 @@
 
         // MARK: Faults
 
-        @Test("Pings are no progress", arguments: ["", "ok "])
+        @Test("Pings do not count as progress", arguments: ["", "ok "])
         func pings(_ before: String) async throws {
             let pair = Pair(before + "ping")
             if !before.isEmpty { _ = try await outcome(pair.page).get() }
@@ -169,7 +169,7 @@
             pair.server.stop()
         }
 
-        @Test("A connection that does not come about holds back no other request")
+        @Test("A connection that cannot be established delays no other request")
         func stuckConnections() async throws {
             let pair = Pair("hang", "ok")
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
@@ -178,7 +178,7 @@
             for page in pages { page.didFinish { ends((try? $0.get()) == nil ? "failure" : "success") } }
             queue.add(pages)
             await queue.waitUntilIdle()
-            // Held back, they would all end with the first one's limit.
+            // If the first request delayed the others, all of them would reach its time limit.
             #expect(ends.events.sorted() == ["failure", "success", "success", "success", "success"])
             pair.server.stop()
         }
@@ -198,7 +198,7 @@
         }
 
         @Test(
-            "What a server has refused is sent again, if it may be sent twice",
+            "A refused request is sent again if it may be sent twice",
             arguments: ["refuse", "goaway-before"], ["ok ", ""])
         func refusals(_ step: String, _ before: String) async throws {
             for (method, isSentAgain) in [("GET", true), ("DELETE", true), ("POST", false)] {
@@ -228,7 +228,7 @@
         }
 
         @Test(
-            "A connection that ends in good order takes what has begun with it, and no more",
+            "An orderly end of a connection affects only the requests that have begun on it",
             arguments: ["within", "after"])
         func goodOrder(_ when: String) async throws {
             let pair = Pair("ok goaway-\(when)", "ok")
@@ -241,7 +241,7 @@
         }
 
         @Test(
-            "A stream that is reset is a broken connection, and is not sent again",
+            "A reset stream is a broken connection, and the request is not sent again",
             arguments: ["reset", "reset-body"], ["ok ", ""])
         func resets(_ step: String, _ before: String) async throws {
             let pair = Pair(before + step + " ok", "ok")
@@ -257,7 +257,7 @@
             #expect(pair.events().keys.filter { $0.hasPrefix("request") }.count == (before.isEmpty ? 2 : 3))
         }
 
-        @Test("A connection that is closed without a word fails every request on it that is not sent again")
+        @Test("A connection that closes without GOAWAY fails every request on it that is not sent again")
         func cuts() async throws {
             let pair = Pair("ok cut-body", "ok")
             _ = try await outcome(pair.page).get()
@@ -279,13 +279,13 @@
             let post = pair.page.method("POST").timeout(.seconds(60))
             async let held = failure(post)
             await pair.server.wait(for: "request 1 3")
-            // Otherwise both would wait for a minute, and fail because they had timed out.
+            // Otherwise both requests would time out after a minute.
             #expect(await failure(post)?.reason == .connectionBroken)
             #expect(await held?.reason == .connectionBroken)
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
         }
 
-        @Test("What is no frame breaks the connection")
+        @Test("Bytes that are not a frame break the connection")
         func nonsense() async throws {
             let pair = Pair("nonsense")
             #expect(await failure(pair.page)?.reason == .connectionBroken)

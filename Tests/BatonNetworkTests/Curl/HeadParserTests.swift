@@ -4,7 +4,7 @@ import Testing
 @testable import BatonNetwork
 
 @Suite struct HeadParserTests {
-    /// The last step.
+    /// Parses the lines, and returns the step after the last one.
     private func parse(_ lines: String...) -> HeadParser.Step { parse(lines.map { Array($0.utf8) }) }
 
     private func parse(_ lines: [[UInt8]]) -> HeadParser.Step {
@@ -22,7 +22,7 @@ import Testing
         if case .invalid = step { true } else { false }
     }
 
-    @Test("Status and fields are taken out of the lines")
+    @Test("Status and fields are parsed from the lines")
     func anOrdinaryHead() throws {
         let lines = ["HTTP/1.1 404 Not Found\r\n", "Content-Length: 5\r\n", "x-a:1\r\n", "X-A:\t 2 \r\n", "X-B:\r\n"]
         let head = try #require(headOf(parse((lines + ["\r\n"]).map { Array($0.utf8) })))
@@ -33,7 +33,7 @@ import Testing
         #expect(head.interimHeads.isEmpty)
     }
 
-    @Test("A blank before the colon hides no field, but nobody knows where such a body ends", arguments: [" ", "\t"])
+    @Test("A field with a space before its colon must not determine the body length", arguments: [" ", "\t"])
     func blanksBeforeColons(_ blank: String) throws {
         let head = try #require(headOf(parse("HTTP/1.1 200 OK\r\n", "X-A\(blank): 1\r\n", "\r\n")))
         #expect(head.headers["X-A"] == "1")
@@ -41,7 +41,7 @@ import Testing
         #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "transfer-encoding\(blank):chunked\r\n", "\r\n")))
     }
 
-    @Test("A field that says where the body ends does not go on in another line")
+    @Test("A field that determines the length of the body cannot be folded")
     func foldedFraming() throws {
         for name in ["Content-Length", "transfer-encoding", "Content-Encoding"] {
             #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "\(name):\r\n", " 2\r\n", "\r\n")))
@@ -50,7 +50,7 @@ import Testing
         #expect(head.headers["X-A"] == "2")
     }
 
-    @Test("Lines may end in a line feed alone, and go on after a blank")
+    @Test("Lines may end in a line feed alone, and may be folded")
     func lineEnds() throws {
         let lines = ["HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "X-B:  größe ü \t\n", "X-C:é\n", "\n"]
         let head = try #require(headOf(parse(lines.map { Array($0.utf8) })))
@@ -59,14 +59,14 @@ import Testing
         #expect(head.headers["X-C"] == "é")
     }
 
-    @Test("Bytes that are no UTF-8 are Latin-1, and null and carriage return are blanks")
+    @Test("Bytes that are not UTF-8 are read as Latin-1, and null and carriage return as spaces")
     func oddBytes() throws {
         let line = Array("X-A: caf".utf8) + [0xe9, 0x0d, 0x00, 0x62, 0x0d, 0x0a]
         let head = try #require(headOf(parse([Array("HTTP/1.1 200 OK\r\n".utf8), line, Array("\r\n".utf8)])))
         #expect(head.headers["X-A"] == "café  b")
     }
 
-    @Test("An accent after a colon or a blank does not hide it")
+    @Test("A combining accent after a colon or a space does not hide it")
     func accents() throws {
         let lines = ["HTTP/1.1 200 \u{301}\n", "X-A:\u{301}a\n", " \u{301}b\n", "X-B: \u{301}\n", "\n"]
         let head = try #require(headOf(parse(lines.map { Array($0.utf8) })))
@@ -74,14 +74,14 @@ import Testing
         #expect(head.headers["X-B"] == "\u{301}")
     }
 
-    @Test("Bytes of an address that are no UTF-8 stay what they are")
+    @Test("Bytes of a URL that are not UTF-8 are kept")
     func bytesOfAddresses() throws {
         let line = Array("LOCATION: /caf".utf8) + [0xe9, 0x2f, 0x0a, 0x0a].dropLast()
         let head = try #require(headOf(parse([Array("HTTP/1.1 302 Found\n".utf8), line, Array("\n".utf8)])))
         #expect(head.headers["Location"] == "/caf%E9/")
     }
 
-    @Test("Interim heads are kept aside, and what follows the final head is no part of it")
+    @Test("Interim heads are collected, and lines after the final head do not belong to it")
     func interimHeads() throws {
         var parser = HeadParser(url: nil)
         var heads: [HTTPHead] = []
@@ -97,7 +97,7 @@ import Testing
         #expect(parser.isComplete)
     }
 
-    @Test("Of many interim heads each is kept once")
+    @Test("Each of many interim heads is kept once")
     func manyInterimHeads() {
         var parser = HeadParser(url: nil)
         for _ in 0..<20_000 {
@@ -113,31 +113,31 @@ import Testing
     }
 
     @Test(
-        "First lines that are none are refused",
+        "Invalid status lines are refused",
         arguments: [
             "HTTP/1.1\r\n", "HTTP/x.1 200 OK\r\n", "HTTP/1.1 20 OK\r\n", "HTTP/1.1 abc\r\n", "ICY 200 OK\r\n", "\r\n",
         ])
     func firstLines(_ line: String) { #expect(isInvalid(parse(line))) }
 
     @Test(
-        "A length that leaves open where the body ends is refused",
+        "An ambiguous Content-Length is refused",
         arguments: [["5", "6"], ["5, 6"], ["-1"], ["99999999999999999999"], ["five"], [""], ["0x5"]])
     func lengths(_ values: [String]) {
         let fields = values.map { Array("Content-Length: \($0)\r\n".utf8) }
         let (first, end) = (Array("HTTP/1.1 200 OK\r\n".utf8), Array("\r\n".utf8))
         #expect(isInvalid(parse([first] + fields + [end])))
-        // In chunks, lengths do not count.
+        // In a chunked response, Content-Length is ignored.
         let chunked = Array("Transfer-Encoding: chunked\r\n".utf8)
         #expect(headOf(parse([first, chunked] + fields + [end])) != nil)
     }
 
-    @Test("Equal lengths are one")
+    @Test("Equal lengths count as one")
     func equalLengths() {
         let step = parse("HTTP/1.1 200 OK\r\n", "Content-Length: 5\r\n", "Content-Length: 5, 5\r\n", "\r\n")
         #expect(headOf(step)?.contentLength == 5)
     }
 
-    @Test("A head without an end is refused when it is too long, interim heads included")
+    @Test("A head that never ends is refused when it is too long, interim heads included")
     func longHeads() {
         let (first, end) = (Array("HTTP/1.1 103 Early Hints\r\n".utf8), Array("\r\n".utf8))
         let line = Array("X-A: \(String(repeating: "x", count: 1000))\r\n".utf8)

@@ -28,7 +28,7 @@
             #expect(try await outcome(page).get().data == TestServer.bytes(10))
         }
 
-        @Test("A proxy that wants a password gets it, and is named without it")
+        @Test("A proxy that requires a password gets it, and errors name the proxy without it")
         func passwords() async throws {
             let proxy = TestServer("proxy", "ada:secret")
             let secure = TestServer("tls", PythonServer.certificate("good").path)
@@ -49,7 +49,7 @@
         }
 
         @Test(
-            "Of the text of a proxy nothing is told that may be a password",
+            "The name of a proxy contains nothing that may be a password",
             arguments: [
                 ("http://user:12/secret@127.0.0.1:8080", "http://user:12"),
                 ("ada:secret@[::1]:3128", "http://[::1]:3128"),
@@ -71,7 +71,7 @@
         }
 
         @Test(
-            "The password of an address that is none is told to nobody",
+            "An error about an invalid proxy address does not contain its password",
             arguments: [
                 "http://ada:sec#ret@127.0.0.1:1", "http://ada:sec#ret@127.0.0.1:808O",
                 "http://ada:sec#ret@127.0.0.1:99999",
@@ -88,7 +88,7 @@
             }
         }
 
-        @Test("An answer that is refused says through which proxy it came")
+        @Test("The error of a refused response names the proxy")
         func refusedAnswers() async throws {
             let proxy = TestServer("proxy")
             defer { proxy.stop() }
@@ -110,7 +110,7 @@
             #expect(plain.head.proxy == nil)
         }
 
-        @Test("A POST is sent again if a proxy has refused the tunnel, for nothing of it was sent")
+        @Test("A POST is retried if a proxy has refused the tunnel, because it was not sent")
         func refusedTunnels() async throws {
             let proxy = TestServer("proxy", "503")
             defer { proxy.stop() }
@@ -133,7 +133,7 @@
             #expect(proxy.contains("\(dying.port)"))
         }
 
-        @Test("What is for a proxy does not reach the server")
+        @Test("Header fields for the proxy do not reach the server")
         func proxyFields() async throws {
             let proxy = TestServer("proxy", "ada:secret")
             let secure = TestServer("tls", PythonServer.certificate("good").path)
@@ -175,7 +175,7 @@
         }
 
         @Test(
-            "Hosts, domains and networks of no_proxy have no proxy",
+            "Hosts, domains and networks in no_proxy are reached without a proxy",
             arguments: [
                 ("example.org", "*", true), ("example.org", "a, example.org", true),
                 ("EXAMPLE.org.", "example.ORG", true),
@@ -192,7 +192,7 @@
             #expect(CurlProxy.isException(host, list) == expected)
         }
 
-        @Test("Without a proxy, a server that does not listen is not taken for one")
+        @Test("A server that does not listen is not mistaken for a proxy")
         func noProxy() async {
             let error = await failure(
                 HTTPData("http://127.0.0.1:1/").transport(transport("http://127.0.0.1:\(server.port)")))
@@ -203,7 +203,7 @@
             #expect(await failure(direct)?.reason == .connectionRefused)
         }
 
-        @Test("The environment names a proxy, and the hosts that need none")
+        @Test("The environment names a proxy, and the hosts that do not use it")
         func theEnvironment() async {
             await #expect(processExitsWith: .success) {
                 setenv("http_proxy", "http://127.0.0.1:1", 1)
@@ -214,7 +214,7 @@
                 setenv("no_proxy", "127.0.0.1", 1)
                 let status = try await outcome(HTTPData(server.url("/bytes/10"))).get().status
                 precondition(status == 200)
-                // The proxy has nothing to do with this.
+                // This request does not go through the proxy.
                 let other = await failure(HTTPData("http://127.0.0.1:1/"))
                 precondition(other?.reason == .connectionRefused && other?.proxy == nil, "\(String(describing: other))")
             }

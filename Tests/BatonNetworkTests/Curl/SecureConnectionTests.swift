@@ -48,7 +48,7 @@
             #expect(error?.isTransient == false)
         }
 
-        @Test("A certificate of an authority that nobody trusts is an error")
+        @Test("A certificate of an untrusted authority is an error")
         func anUnknownAuthority() async {
             let server = server("good")
             defer { server.stop() }
@@ -59,7 +59,7 @@
             }
         }
 
-        @Test("A file of authorities that is missing is an error")
+        @Test("A missing file of authorities is an error")
         func aMissingAuthority() async {
             let server = server("good")
             defer { server.stop() }
@@ -72,7 +72,7 @@
             #expect(text.contains("/nowhere.pem"), "\(text)")
         }
 
-        @Test("A server that wants a certificate gets the one of the configuration")
+        @Test("A server that requires a certificate gets the one from the configuration")
         func clientCertificates() async throws {
             let server = TestServer(
                 "tls", PythonServer.certificate("good").path, PythonServer.certificate("authority").path)
@@ -81,8 +81,8 @@
                 $0.clientCertificate = .init(certificate: PythonServer.certificate("client"))
             }
             #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(with)).get().status == 200)
-            // The server says so and closes; when it has closed before the request was sent, the system may tell that
-            // alone.
+            // The server sends a TLS alert and closes the connection. If it closes before the request was sent, the
+            // system may report only the broken connection.
             for _ in 0..<50 {
                 let error = try #require(await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport())))
                 if case .insecureConnection = error.reason { return #expect(!error.isTransient) }
@@ -116,7 +116,7 @@
             }
         }
 
-        @Test("A head that comes slowly is waited for")
+        @Test("A head that arrives slowly is read")
         func slowHeads() async throws {
             let server = TestServer("tls", PythonServer.certificate("good").path)
             defer { server.stop() }
@@ -147,7 +147,7 @@
             #expect(await failure(HTTPData(url).transport(Self.transport()))?.reason == .connectionBroken)
         }
 
-        @Test("A port that speaks plain HTTP is no secure connection")
+        @Test("A port that speaks plain HTTP fails as a secure connection")
         func plainPorts() async throws {
             let error = await failure(HTTPData(BatonNetworkTests.server.url("/bytes/10", scheme: "https")))
             guard case .insecureConnection? = error?.reason else {

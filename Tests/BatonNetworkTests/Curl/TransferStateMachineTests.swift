@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatonNetwork
 
-/// A machine that an expectation can change.
+/// A reference to a state machine, because `#expect` cannot call a mutating method.
 private final class Box {
     typealias Machine = TransferStateMachine<Int>
 
@@ -53,7 +53,7 @@ private final class Box {
         if case .end(.failed(let error)) = taken { error is CancellationError } else { false }
     }
 
-    @Test("A cancel that comes before the end is told, however the transfer ends", arguments: [true, false])
+    @Test("A cancel before the end is reported, however the transfer ends", arguments: [true, false])
     func cancelBeforeTheEnd(_ hasHead: Bool) {
         let machine = Box()
         if hasHead { _ = machine.receive(head) }
@@ -85,7 +85,7 @@ private final class Box {
         #expect(!machine.cancel())
     }
 
-    @Test("What has come before the end is read before it")
+    @Test("Bytes that arrived before the end are read before it")
     func bytesBeforeTheEnd() {
         let machine = Box()
         _ = machine.receive(head)
@@ -95,7 +95,7 @@ private final class Box {
         #expect(isComplete(machine.take().taken))
     }
 
-    @Test("With enough bytes to be read, more are refused, and the reader resumes the transfer once")
+    @Test("When enough bytes are buffered, more are refused, and the reader resumes the transfer once")
     func pauses() {
         let machine = Box()
         _ = machine.receive(head)
@@ -111,7 +111,7 @@ private final class Box {
         #expect(!machine.take().resumes)
     }
 
-    @Test("A cancel hides what has come, counts once, and is over when the thread has heard of it")
+    @Test("A cancel discards the buffered bytes, counts once, and ends when the thread has seen it")
     func cancels() {
         let machine = Box()
         _ = machine.receive(head)
@@ -125,7 +125,7 @@ private final class Box {
         #expect(isCancelled(machine.takeHead()) && isCancelled(machine.take().taken))
     }
 
-    @Test("The end waits for the task that makes the body of the request", arguments: [true, false])
+    @Test("The end waits for the task that produces the request body", arguments: [true, false])
     func theEndOfTheFeeder(_ isLast: Bool) {
         let machine = Box(isFeeding: true)
         _ = machine.receive(head)

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// At every stage, and never a value or another error.
+/// A cancel at any stage ends the operation with `cancelled`, never with a value or another error.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let queue = AsyncOperationQueue()
     private let key = freshKey()
@@ -64,7 +64,8 @@ import Testing
         try await server.release(key)
     }
 
-    /// Whatever comes first; nothing hangs, and nothing else comes out.
+    /// The operation ends with a value or as cancelled, depending on which comes first; nothing hangs, and no other
+    /// error occurs.
     @Test func whenItIsJustAboutToEnd() async throws {
         for count in 0..<100 {
             let operation = AsyncOperation(HTTPData(server.url("/bytes/10"))).add(to: queue)
@@ -91,7 +92,8 @@ import Testing
         try await server.release(key)
     }
 
-    /// Half of one, as a rule. In a process of its own, where no other test is in its way.
+    /// The operation usually ends within half a millisecond. The test has a process of its own, so that no other test
+    /// slows it down.
     @Test func itIsOverWithinMilliseconds() async {
         await #expect(processExitsWith: .success) {
             let (queue, clock, key) = (AsyncOperationQueue(), ContinuousClock(), freshKey())

@@ -21,7 +21,7 @@ import Testing
         #expect(operation.progress.totalUnitCount == 200_000)
     }
 
-    /// Asks with a header field that would end the line.
+    /// A query with a header field whose value contains a line break.
     private struct BrokenQuery: ResultParsing {
         let url: URL
         var headers: [String: String] { ["Authorization": "Bearer abc\n"] }
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("A header field of a query that cannot be sent is an error, and is not left out")
+    @Test("A header field of a query that cannot be sent is an error, and is not omitted")
     func fieldOfAQuery() async throws {
         let operation = AsyncOperation(DataSession(BrokenQuery(url: server.url("/four"))))
         _ = await outcome(of: operation)
@@ -110,7 +110,7 @@ import Testing
         #expect(try await outcome(HTTPData(server.url("/bytes/1000")).sizeLimit(1000)).get().data.count == 1000)
     }
 
-    /// RFC 9110, 8.6: it is the length of another answer.
+    /// According to RFC 9110, 8.6, the Content-Length of these responses describes a body that is not sent.
     @Test(arguments: [204, 304]) func theLengthOfAnAnswerWithoutABodyIsNoLimit(_ status: Int) async throws {
         let stub = StubTransport { _ in HTTPAnswer(status: status, headers: ["Content-Length": "100000"]) }
         let page = HTTPData("http://example.org").sizeLimit(1000).validation(.none).transport(stub)
@@ -126,7 +126,7 @@ import Testing
         try await server.release(key)
     }
 
-    /// Something comes all the time, but never all of it.
+    /// Bytes keep arriving, but the response never ends.
     @Test func theDeadlineCountsTheWholeTransfer() async throws {
         let clock = TestClock()
         let key = freshKey()
@@ -185,7 +185,7 @@ import Testing
         if !isFine, case .unexpectedContentType? = error?.reason {} else { #expect(isFine) }
     }
 
-    // MARK: Another stack
+    // MARK: Custom transports
 
     @Test func anotherStackMayBeBehindIt() async throws {
         let stub = StubTransport { request in
@@ -196,7 +196,7 @@ import Testing
         #expect(response.headers["x-path"] == "/path")
     }
 
-    // MARK: Addresses and fields
+    // MARK: URLs and header fields
 
     @Test(arguments: [
         ("/a%20b|c", "/a%20b%7Cc"), ("/p?n=My%20File[1].pdf", "/p?n=My%20File%5B1%5D.pdf"),
@@ -230,7 +230,7 @@ import Testing
         #expect(!"\(error)".contains("secret") && !shown.isEmpty, "\(shown)")
     }
 
-    /// Foundation leaves such a field out, and a server would let in whoever it was to keep out.
+    /// Foundation would omit such a field, and a request would be sent without a restriction that the caller intended.
     @Test(arguments: [("X-Key", "a\nb"), ("X-Key", "a\r\nX-Other: b"), ("X-Key", "a\u{0}"), ("X Key", "a"), ("", "a")])
     func aFieldThatCannotBeSentIsAnError(_ name: String, _ value: String) async throws {
         let page = HTTPData(server.url("/headers")).header(name, value)
@@ -243,7 +243,7 @@ import Testing
     }
 }
 
-/// What `/upload` answers.
+/// The response of `/upload`.
 struct UploadSeen: Decodable {
     let framing: String
     let method: String

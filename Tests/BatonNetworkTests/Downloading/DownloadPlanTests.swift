@@ -29,7 +29,7 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .rejectPart)
     }
 
-    /// What the request asks for itself.
+    /// Cases in which the caller's request has a Range field of its own.
     @Test(arguments: [
         ("bytes=40-99", "bytes 40-99/100", true), ("bytes=40-99", "bytes 40-59/100", true),
         ("bytes=40-99", "bytes 40-100/200", false), ("bytes=40-99", "bytes 0-59/100", false),
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The server may have sent less than it was asked for.
+    /// The server may have sent less than the requested range.
     @Test func aPartWhoseEndNobodyKnowsIsNotTaken() {
         let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: nil)
         let fields = HTTPHeaders(["Content-Range": "bytes 40-59/*", "ETag": "\"tag\""])
@@ -71,7 +71,7 @@ import Testing
         #expect(plan(416, start: 0) == .rejectStatus)
     }
 
-    /// A missing or similar validator does not show that the file is the same.
+    /// A missing or weak validator does not prove that the file is the same.
     @Test(arguments: [
         [:], ["ETag": "W/\"tag\""], ["ETag": "tag"], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
     ]) func withoutItsValidatorAPartIsNotTaken(_ headers: [String: String]) {
@@ -79,8 +79,8 @@ import Testing
         #expect(plan(416, headers.merging(["Content-Range": "bytes */100"]) { $1 }, start: 100) == .startOver)
     }
 
-    /// RFC 9110, 8.8.1: a validator speaks of one resource alone. The query of a signed address is another one each
-    /// time.
+    /// According to RFC 9110, 8.8.1, a validator identifies a version of one resource. The query does not count,
+    /// because that of a signed URL is different each time.
     @Test(arguments: [
         ("http://a.test/v1?key=2", true), ("http://a.test/v2", false), ("http://b.test/v1", false),
         ("https://a.test/v1", false),
@@ -104,12 +104,12 @@ import Testing
         }
         #expect(plan(["Last-Modified": date]) == .append(total: 100))
         #expect(plan(["Last-Modified": "Sun, 06 Nov 1994 08:49:38 GMT"]) == .startOver)
-        // A weak tag in the answer does not hide that its date is another one.
+        // A weak tag in the response does not hide that its date differs.
         #expect(plan(["ETag": "W/\"w2\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:38 GMT"]) == .startOver)
         #expect(plan([:]) == .startOver)
     }
 
-    /// RFC 9110, 8.8.2.2 and 13.1.5.
+    /// RFC 9110, 8.8.2.2 and 13.1.5, defines which validators may be used in If-Range.
     @Test func whatCanBeAskedForLater() {
         func validator(_ headers: [String: String]) -> String? {
             PartialFile.Origin(HTTPHead(status: 200, url: nil, headers: HTTPHeaders(headers)), url: "u")?.validator

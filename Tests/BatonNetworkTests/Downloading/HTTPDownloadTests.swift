@@ -78,7 +78,7 @@ import Testing
         #expect(folder.content("file") == TestServer.bytes(10))
     }
 
-    // MARK: What others have put beside the target
+    // MARK: Foreign files beside the target
 
     @Test func aLinkInPlaceOfThePartIsNotFollowed() async throws {
         let victim = folder.file("victim")
@@ -88,7 +88,7 @@ import Testing
         #expect(folder.content("victim") == Data("precious".utf8))
     }
 
-    /// Where it leads nothing is made, either.
+    /// No file is created at the target of the link, either.
     @Test func aLinkToNothingInPlaceOfThePartIsNotFollowed() async throws {
         try FileManager.default.createSymbolicLink(
             at: folder.file(".file.partial"), withDestinationURL: folder.file("victim"))
@@ -123,7 +123,7 @@ import Testing
         #expect(error?.reason == .file(.isDirectory, path: folder.url.path))
     }
 
-    /// Whoever may do so would have replaced the null device.
+    /// Otherwise a process with sufficient privileges could replace the null device.
     @Test func aPipeIsNoTarget() async throws {
         let pipe = folder.file("pipe")
         #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// As if the disk had become full in the middle.
+    /// The write fails in the middle, as it does when the disk becomes full.
     @Test func whatCannotBeWrittenIsAnErrorAndLeavesNothing() async {
         let request = URLRequest(url: server.url("/bytes/2000000"))
         let full = HTTPError(.file(.diskFull, path: "file"), request)

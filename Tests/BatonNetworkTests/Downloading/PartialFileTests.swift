@@ -16,7 +16,7 @@ struct PartialFileTests {
         second.close()
     }
 
-    /// As a child has that is just being started.
+    /// A child process that is being started has such a copy until it calls `exec`.
     @Test func itIsFreeWhileACopyOfItsDescriptorIsOpen() throws {
         let first = try #require(try PartialFile.open(for: folder.file("file")))
         let copy = dup(first.file.descriptor)
@@ -26,7 +26,7 @@ struct PartialFileTests {
         second.close()
     }
 
-    /// Who comes when it has just got its final name begins a new one.
+    /// A download that opens the file just after it got its final name begins a new partial file.
     @Test func oneThatHasBeenFinishedIsNotFound() throws {
         let first = try #require(try PartialFile.open(for: folder.file("file")))
         try first.file.write(Data("all of it".utf8))
@@ -40,14 +40,14 @@ struct PartialFileTests {
         #expect(folder.content("file") == Data("all of it".utf8))
     }
 
-    // MARK: The note
+    // MARK: Origins
 
     private let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: 100)
 
     @Test func theNoteIsForItsOwnerAlone() throws {
         let partial = try #require(try PartialFile.open(for: folder.file("file")))
         defer { partial.close() }
-        // One that others may read is replaced.
+        // A note that other users may read is replaced.
         try Data("old".utf8).write(to: folder.file(".file.origin"))
         try partial.restart(origin)
         #expect(partial.origin == origin)
@@ -86,11 +86,11 @@ struct PartialFileTests {
         let marks = try texts.map { PartialFile.Origin.mark(of: try #require(URL(string: $0))) }
         #expect(Set(marks).count == texts.count)
         for mark in marks { #expect(!["token", "secret", "me", "you"].contains { mark.contains($0) }) }
-        // Written by one process, read by another one.
+        // The mark is written by one process and read by another, so it must not depend on a seed of the process.
         #expect(marks[1] == "http://host/file a8031d9187effb44")
     }
 
-    /// This device says so whenever something is written to it.
+    /// Every write to this device fails with `ENOSPC`.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"))) func aFullDiskIsSaidToBeFull() throws {
         let file = try File.open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { file.close() }
@@ -98,8 +98,8 @@ struct PartialFileTests {
         #expect(error?.problem == .diskFull)
     }
 
-    /// Between the look at its size and the read.
-    @Test("A file that ends before what was there a moment ago has changed")
+    /// The file may be truncated between the check of its size and the read.
+    @Test("A file that has become shorter than its known size has changed")
     func aFileThatEndsInARead() throws {
         let folder = try TestFolder()
         try Data(count: 100).write(to: folder.file("file"))

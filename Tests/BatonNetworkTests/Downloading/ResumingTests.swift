@@ -58,7 +58,7 @@ import Testing
         try await server.release(key)
     }
 
-    /// At the last moment: everything is there, but for the name.
+    /// The cancel arrives when all bytes are written, just before the rename.
     @Test func aCancelAtTheRenameLeavesTheRestToALaterOne() async throws {
         let context = OperationContext()
         let all = TestServer.bytes(2_000_000)
@@ -68,7 +68,7 @@ import Testing
         let stub = StubTransport { _ in
             HTTPAnswer(headers: ["ETag": "\"tag\"", "Content-Length": "2000000"], all) {
                 operations.events[0].cancel()
-                // Of what a lane has started with, the task learns of it shortly afterwards.
+                // If a worker has just started the operation, its task learns of the cancel shortly afterwards.
                 while !Task.isCancelled { await Task.yield() }
             }
         }
@@ -169,14 +169,14 @@ import Testing
         expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
     }
 
-    /// More than the server has: it answers 416.
+    /// The partial file is longer than the file on the server, which answers 416.
     @Test func moreThanThereIsIsThrownAway() async throws {
         _ = await failure(download(["short": "700000", "etag": "tag", "faults": "1"]))
         try Data(count: 5_000_000).write(to: folder.file(".file.partial"))
         expectWhole(try await outcome(download(["etag": "tag", "short": "1", "faults": "0"])).get(), resumedFrom: 0)
     }
 
-    /// Its answer may differ from one time to the next, and to ask for it may do something.
+    /// The response to a POST may differ each time, and the request may have side effects.
     @Test func whatIsNoGETStartsOver() async throws {
         let faults = try FaultServer()
         defer { faults.stop() }
@@ -189,7 +189,7 @@ import Testing
         let export = HTTPDownload(request, to: folder.file("export"))
         #expect(await failure(export)?.reason == .bodyTooShort(received: 500, promised: 1000))
         #expect(folder.names.isEmpty)
-        // One that a GET has left there belongs to the GET.
+        // A partial file that a GET has left belongs to that GET.
         _ = await failure(HTTPDownload(faults.url("/export"), to: folder.file("export")))
         #expect(folder.names == [".export.origin", ".export.partial"])
         _ = await failure(export)

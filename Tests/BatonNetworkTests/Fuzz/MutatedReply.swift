@@ -1,10 +1,10 @@
 import BatonTesting
 import Foundation
 
-/// The bytes of an answer, right or damaged, that follow from a number.
+/// The bytes of a valid or damaged response, which are derived from a number.
 struct MutatedReply: CustomStringConvertible {
     let bytes: [UInt8]
-    /// Where the server pauses for a moment, so that the client sees the bytes in parts.
+    /// The positions at which the server pauses briefly, so that the client receives the bytes in parts.
     let cuts: [Int]
 
     init(number: UInt64) {
@@ -50,7 +50,7 @@ struct MutatedReply: CustomStringConvertible {
         case 4: bytes.insert(contentsOf: bytes[place..<place + min(rest, 40)], at: place)
         case 5: bytes.insert(contentsOf: words.randomElement(using: &generator)!, at: place)
         case 6:
-            // At the beginning of a line, where most of them mean something.
+            // Insert at the beginning of a line, where most of the words have a meaning.
             let starts = bytes.indices.filter { $0 == 0 || bytes[$0 - 1] == UInt8(ascii: "\n") }
             bytes.insert(
                 contentsOf: words.randomElement(using: &generator)!, at: starts.randomElement(using: &generator) ?? 0)
@@ -58,7 +58,7 @@ struct MutatedReply: CustomStringConvertible {
         }
     }
 
-    // MARK: Right answers
+    // MARK: Valid responses
 
     private static let templates: [[UInt8]] = [
         answer("Content-Length: 5\r\n", "hello"),
@@ -86,7 +86,7 @@ struct MutatedReply: CustomStringConvertible {
         Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\(body)".utf8)
     }
 
-    /// "hello hello hello hello", packed.
+    /// "hello hello hello hello", compressed with gzip.
     private static let gzip: [UInt8] = [
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8,
         0x40, 0x27, 0x01, 0xe3, 0x51, 0x3d, 0x8d, 0x17, 0x00, 0x00, 0x00,

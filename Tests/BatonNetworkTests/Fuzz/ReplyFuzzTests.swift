@@ -6,10 +6,10 @@
     import FoundationNetworking
     import Testing
 
-    /// Damaged answers, from a number each: none may end the process, hang, or be taken for an answer that the `curl`
-    /// program does not see.
+    /// Sends damaged responses, each derived from a number. None may crash the process, hang, or be accepted if the
+    /// `curl` program does not accept it.
     ///
-    /// `make fuzz` tries 20,000 instead of 1,000, `BATON_FUZZ_FIRST=5` begins with that number.
+    /// `make fuzz` tries 20,000 responses instead of 1,000; `BATON_FUZZ_FIRST=5` begins with number 5.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct ReplyFuzzTests {
         private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
@@ -36,7 +36,7 @@
         private enum Outcome: Hashable {
             case answer(status: Int, Data)
             case failure(HTTPError.Reason)
-            /// What no request may end with.
+            /// An error that no request may end with.
             case other(String)
 
             var isAnswer: Bool { if case .answer = self { true } else { false } }
@@ -54,15 +54,15 @@
             }
         }
 
-        @Test("A damaged answer is an error or what curl makes of it")
+        @Test("A damaged response is an error, or what curl returns for it")
         func damagedAnswers() async throws {
             defer { faults.stop() }
             let answers = try await tryAll(CurlTransport())
-            // Neither all of them may be refused nor all be taken.
+            // The test is meaningless if all responses are refused or all are accepted.
             #expect(answers > Self.count / 5 && answers < Self.count)
         }
 
-        @Test("Damaged answers leave no descriptor and no thread behind")
+        @Test("Damaged responses leave no descriptor and no thread behind")
         func nothingIsLeft() async {
             await #expect(processExitsWith: .success) {
                 func sendSome() async throws {
@@ -81,7 +81,7 @@
             }
         }
 
-        /// Returns how many were answers.
+        /// Returns the number of responses that were accepted.
         private func tryAll(_ transport: CurlTransport) async throws -> Int {
             var answers = 0
             for start in stride(from: Self.first, to: Self.first + Self.count, by: 200) {
@@ -94,7 +94,8 @@
                 for number in numbers {
                     var (outcome, curl) = (try #require(outcomes[number]), try #require(expected[number]))
                     if !isRight(outcome, curl) {
-                        // What a server sends beyond one answer may still come when the connection is used again.
+                        // Bytes that the server sends after a response may arrive when the connection is reused, so try
+                        // again on a new one.
                         outcome = await send(number, CurlTransport())
                         curl = try #require(Curl.outcomes(of: number..<number + 1, faults)[number])
                     }
@@ -110,10 +111,10 @@
         private func isRight(_ outcome: Outcome, _ curl: Curl.Outcome) -> Bool {
             switch outcome {
             case .answer(let status, let data): curl.code == 0 && curl.status == status && curl.data == data
-            // Nothing here lasts so long.
+            // No response of this test takes that long.
             case .failure(.timedOut), .failure(.other), .other: false
-            // curl takes lengths that contradict each other, first lines of which it understands half, and heads
-            // without an end.
+            // curl accepts contradictory lengths, status lines that it understands only in part, and heads without an
+            // end.
             case .failure(.invalidAnswer(let text)): curl.code != 0 || text.hasPrefix("its ") || curl.hasNull
             case .failure(.connectionBroken): curl.code != 0 || curl.hasNull || !curl.hasWholeHead
             case .failure: curl.code != 0
@@ -121,7 +122,7 @@
         }
     }
 
-    /// What the `curl` program makes of the same answers.
+    /// The results of the `curl` program for the same responses.
     private enum Curl {
         struct Outcome {
             let number: Int
@@ -130,7 +131,7 @@
             let data: Data
             let head: String
 
-            /// curl 7.88 shows other bytes of its memory then.
+            /// True if the response contains a null byte. curl 7.88 then outputs unrelated bytes of its memory.
             var hasNull: Bool { MutatedReply(number: UInt64(number)).bytes.contains(0) }
 
             var hasWholeHead: Bool {
@@ -138,7 +139,7 @@
             }
         }
 
-        /// curl goes on after most failures, and ends after some.
+        /// Runs curl, which continues after most failures and ends after some, until it has tried all responses.
         static func outcomes(of numbers: Range<Int>, _ server: FaultServer) throws -> [Int: Outcome] {
             var outcomes: [Int: Outcome] = [:]
             var left = numbers

@@ -29,7 +29,7 @@ import Testing
         #expect(seen.count == 100)
     }
 
-    /// AOperation's never finished when its task was cancelled by somebody else.
+    /// The operation of AOperation never finished if other code cancelled its task.
     @Test func AOperationPages_7_cancellingTheOperationCancelsTheTaskAndEndsIt() async throws {
         let key = freshKey()
         let data = AsyncOperation(HTTPData(server.url("/silent", ["key": key]))).add(to: queue)

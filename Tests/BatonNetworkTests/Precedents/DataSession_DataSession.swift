@@ -13,7 +13,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Atelier Clockwork's own kind of query: address, session, and how to parse, in a plain struct.
+/// A query as in Atelier Clockwork's article: a plain struct with URL, session and parser.
 private struct CountQuery: ResultParsing {
     let url: URL
     var log = EventLog<String>()
@@ -26,7 +26,7 @@ private struct CountQuery: ResultParsing {
     }
 }
 
-/// One that has all the options.
+/// A query that uses all options.
 private struct Order: ResultParsing {
     let url: URL
     var method: String { "PUT" }

@@ -12,7 +12,7 @@ import Testing
 /// “Assemble credentials from multiple sources across several servers in a particular [order] to successfully log in.”
 private struct Credential: ResultParsing {
     var url: URL
-    /// Which field of the answer it is.
+    /// The name of the field in the response.
     let name: String
     var headers: [String: String] = [:]
     var method = "GET"
@@ -29,7 +29,7 @@ private struct Credential: ResultParsing {
     }
 }
 
-/// Three servers: one gives a ticket, the next a key to who shows that, and the last lets in who has both.
+/// Three servers: the first issues a ticket, the second issues a key for the ticket, and the third requires both.
 private struct Services: Sendable {
     let tickets = TestServer()
     let keys = TestServer()

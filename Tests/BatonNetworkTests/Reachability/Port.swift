@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// A port on loopback that belongs to the test. It refuses connections until it listens.
+/// A loopback port that belongs to the test. It refuses connections until `listen` is called.
 final class Port {
     let number: Int
     private var descriptor: Int32
@@ -14,9 +14,10 @@ final class Port {
 
     init() throws { (descriptor, number) = try Self.bind(to: 0) }
 
-    /// It refuses connections again.
+    /// Makes the port refuse connections again.
     func stopListening() throws {
-        // Closing alone would leave it listening as long as a child that another test starts has a copy.
+        // Closing alone is not enough: the port would listen as long as a child process of another test has a copy of
+        // the descriptor.
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         descriptor = -1
@@ -57,7 +58,7 @@ final class Port {
         close(descriptor)
     }
 
-    /// Nobody accepts: so many connections, and a few more, can be waiting.
+    /// Listens without accepting. Slightly more than `backlog` connections can wait in the queue of the system.
     func listen(backlog: Int32 = 1024) {
         #if canImport(Darwin)
             _ = Darwin.listen(descriptor, backlog)
@@ -68,7 +69,7 @@ final class Port {
         #endif
     }
 
-    /// Nobody accepts, and there is no room to wait for that: who connects now gets no answer.
+    /// Listens with a full queue, so that an attempt to connect gets no answer.
     func listenWithoutAnAnswer() {
         listen(backlog: 0)
         for _ in 0..<8 {
@@ -80,7 +81,7 @@ final class Port {
         }
     }
 
-    /// Not for the processes that other tests start, which would keep it open.
+    /// Makes a socket that child processes do not inherit, because those of other tests would keep it open.
     private static func makeSocket() -> Int32 {
         #if canImport(Glibc)
             return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

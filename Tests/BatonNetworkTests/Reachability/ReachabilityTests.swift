@@ -11,7 +11,7 @@ import Testing
         Reachability(host: "127.0.0.1", port: port.number, waitToConnect: waitToConnect, clock: clock)
     }
 
-    /// Returns when it waits for its next attempt, and not for the answer of one.
+    /// Returns when the condition waits for its next attempt, and not for the result of an attempt.
     private func pauses() async {
         while clock.nextDeadline != clock.now.advanced(by: .seconds(1)) { await Task.yield() }
     }
@@ -138,7 +138,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// As many as there are threads for tasks would be stopped by two of them.
+    /// If attempts blocked threads of the pool, a few of them would stop all tasks.
     @Test func manyAtOnceStopNoTask() async throws {
         let port = try Port()
         port.listenWithoutAnAnswer()
@@ -224,10 +224,10 @@ import Testing
         #expect(told.events == [false])
     }
 
-    // MARK: What is left
+    // MARK: Resources
 
     #if os(Linux)
-        /// In a process of its own, where nobody else opens anything.
+        /// The test has a process of its own, in which no other test opens descriptors.
         @Test func aThousandAttemptsLeaveNoDescriptorAndNoThread() async {
             await #expect(processExitsWith: .success) {
                 let port = try Port()
@@ -245,8 +245,7 @@ import Testing
                     task.cancel()
                     _ = await task.result
                 }
-                // The threads of those that were cancelled are on their way out, and the last may not have its name
-                // yet.
+                // The threads of cancelled attempts end shortly afterwards, and the last one may not have its name yet.
                 while ResourceCount.sockets > before || ResourceCount.threads("Baton connects") > 0 {
                     await Task.yield()
                 }

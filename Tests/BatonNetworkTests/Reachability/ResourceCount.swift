@@ -1,9 +1,9 @@
 #if os(Linux)
     import Foundation
 
-    /// What this process has, as the system counts it.
+    /// Counts the resources of this process, as the system reports them.
     enum ResourceCount {
-        /// Not all descriptors: Dispatch opens some for itself, early or late.
+        /// The number of sockets. Other descriptors do not count, because Dispatch opens some at unpredictable times.
         static var sockets: Int {
             names("/proc/self/fd").count {
                 let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")

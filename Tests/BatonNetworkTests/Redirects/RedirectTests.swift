@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("A redirect to another origin does not take secrets along", arguments: Transports.all)
+    @Test("A redirect to another origin does not pass on secrets", arguments: Transports.all)
     func secretsStay(_ transport: any HTTPTransport) async throws {
         let other = TestServer()
         defer { other.stop() }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "What is escaped in a Location stays as it is, and the rest is escaped",
+        "Escapes in a Location are kept, and other characters are escaped",
         arguments: [
             ("/p?n=My%20File[1].pdf", "/p?n=My%20File%5B1%5D.pdf"), ("/a%20b|c", "/a%20b%7Cc"),
             ("/x%20y z", "/x%20y%20z"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"), ("/100%/x", "/100%25/x"),
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("The fragment of an address goes on with a redirect that has none")
+    @Test("A redirect without a fragment keeps the fragment of the URL")
     func fragments() async throws {
         for (location, expected) in [("/bytes/10", "top"), ("/bytes/10#end", "end")] {
             let page = HTTPData(server.url("/redirect", ["to": location]).absoluteString + "#top")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("Redirects that go round and round are an error", arguments: Transports.all)
+    @Test("A redirect cycle is an error", arguments: Transports.all)
     func aCycleEnds(_ transport: any HTTPTransport) async throws {
         let key = freshKey()
         let page = HTTPData(server.url("/loop", ["key": key])).transport(transport)
@@ -104,7 +104,7 @@ import Testing
         #expect(try await server.log(key).count == 20)
     }
 
-    @Test("With no redirects allowed, a redirect is the answer")
+    @Test("If no redirects are allowed, a redirect is the response")
     func noneAreFollowed() async throws {
         let page = HTTPData(server.url("/redirect", ["to": "/bytes/10"])).validation(.none)
         for policy in [RedirectPolicy.none, .follow(atMost: 0), .follow(atMost: -1)] {
@@ -142,7 +142,7 @@ import Testing
         #expect(String(decoding: answer.data, as: UTF8.self).contains("step=\(key)"))
     }
 
-    @Test("The connection is used again after a redirect", arguments: Transports.all)
+    @Test("The connection is reused after a redirect", arguments: Transports.all)
     func theConnectionIsUsedAgain(_ transport: any HTTPTransport) async throws {
         let key = freshKey()
         let target = server.url("/bytes/10", ["key": key]).absoluteString

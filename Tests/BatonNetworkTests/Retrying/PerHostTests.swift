@@ -29,7 +29,7 @@ import Testing
         #expect((running.events.max() ?? 0) <= 3)
     }
 
-    /// Other requests go to and fro meanwhile, so that a third one has all the time it needs.
+    /// Other requests run meanwhile, so that a third request would have enough time to arrive.
     @Test func theServerSeesNoMoreThanTheLimit() async throws {
         let key = freshKey()
         let url = server.url("/bytes/10", ["key": key, "hold": "5"])
@@ -54,7 +54,7 @@ import Testing
         #expect(name("http://example.org") != name("http://www.example.org"))
     }
 
-    /// How many are inside, without a clock.
+    /// Counts how many calls are inside, and how many there were at most.
     private final class LockedCount: @unchecked Sendable {
         // @unchecked: the lock.
         private let lock = NSLock()

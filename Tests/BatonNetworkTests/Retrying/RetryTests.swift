@@ -52,7 +52,7 @@ import Testing
         #expect(try await outcome(of: operation).get().status == 200)
     }
 
-    /// The first server has received it, and may have done what it asks for.
+    /// The first server has received the request, and may have carried it out.
     @Test("A request that is not idempotent is not sent again after a redirect", arguments: [302, 303, 307])
     func redirectedRequests(_ code: Int) async throws {
         let faults = try FaultServer()
@@ -81,7 +81,7 @@ import Testing
 
     // MARK: Retry-After
 
-    /// The clock is the queue's, and stands still until the test moves it.
+    /// The test advances the clock of the queue.
     @Test func theServersWaitIsWaited() async throws {
         let clock = TestClock()
         let page = AsyncOperation(HTTPData(flaky(1, ["status": "429", "after": "30"])))
@@ -131,7 +131,7 @@ import Testing
         #expect(try await server.log(key).count == 1)
     }
 
-    // MARK: Which errors
+    // MARK: Transient errors
 
     @Test func eachReasonIsTransientOrNot() {
         let request = URLRequest(url: server.url("/"))

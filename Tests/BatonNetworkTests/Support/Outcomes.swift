@@ -18,11 +18,11 @@ func outcome<Output>(of operation: AsyncOperation<Output>) async -> Result<Outpu
     }
 }
 
-/// What a procedure fails with; nil if it does not.
+/// Returns the error with which a procedure fails, or nil if it succeeds.
 func failure<P: Procedure>(_ procedure: P) async -> HTTPError? { await outcome(procedure).httpError }
 
 extension Result where Failure == OperationError {
-    /// What a body of this module threw.
+    /// The error that a body of this module has thrown.
     var httpError: HTTPError? {
         guard case .failure(.failed(let error)) = self else { return nil }
         return error as? HTTPError
@@ -34,7 +34,7 @@ extension Result where Failure == OperationError {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 final class TestFolder: Sendable {
     let url: URL
 
@@ -49,7 +49,8 @@ final class TestFolder: Sendable {
 
     func content(_ name: String) -> Data? { FileManager.default.contents(atPath: file(name).path) }
 
-    /// Whether a file has what `/bytes/COUNT` sends. Looked at in pieces, however large it is.
+    /// Returns true if the file has the bytes that `/bytes/COUNT` sends. Reads it in pieces, so that large files need
+    /// little memory.
     func hasBytes(_ name: String, count: Int64) throws -> Bool {
         let handle = try FileHandle(forReadingFrom: file(name))
         defer { try? handle.close() }
@@ -62,6 +63,6 @@ final class TestFolder: Sendable {
         return seen == count
     }
 
-    /// All names in it, sorted.
+    /// The names of all files in the folder, sorted.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }

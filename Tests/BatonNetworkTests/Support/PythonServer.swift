@@ -1,8 +1,8 @@
 import Foundation
 
-/// A program of `Tests/Support` that listens on a port of 127.0.0.1, and says which in its first line.
+/// A program of `Tests/Support` that listens on a port of 127.0.0.1 and prints the port in its first line.
 ///
-/// It ends when its standard input is closed: with this process at the latest, however that ends.
+/// It ends when its standard input is closed, so it never outlives this process.
 final class PythonServer: Sendable {
     let port: String
     private let input = Pipe()
@@ -18,7 +18,7 @@ final class PythonServer: Sendable {
         port = Self.line(of: output.fileHandleForReading)
     }
 
-    /// Returns when it prints a line, or has ended.
+    /// Returns when the program has printed `line` or has ended.
     func wait(for line: String) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [output] in
@@ -37,14 +37,14 @@ final class PythonServer: Sendable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Ends it, and returns when it has ended.
+    /// Closes the program's standard input, and returns when the program has ended.
     func stop() {
         try? input.fileHandleForWriting.close()
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Ends it, and returns the lines that it has printed since.
+    /// Ends the program, and returns the lines that it has printed.
     func stopAndReadLines() -> [String] {
         try? input.fileHandleForWriting.close()
         let rest = (try? output.fileHandleForReading.readToEnd()) ?? Data()
@@ -52,13 +52,13 @@ final class PythonServer: Sendable {
         return String(decoding: rest, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// A file of `Tests/Support`.
+    /// The URL of a file in `Tests/Support`.
     static func support(_ name: String) -> URL {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { folder.deleteLastPathComponent() }
         return folder.appendingPathComponent("Support/" + name)
     }
 
-    /// A certificate of the tests: see `Tests/Support/certificates/make`.
+    /// The URL of a test certificate, made by `Tests/Support/certificates/make`.
     static func certificate(_ name: String) -> URL { support("certificates/\(name).pem") }
 }

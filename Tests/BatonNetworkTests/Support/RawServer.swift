@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sends the same bytes to each connection after its head has come, and reads no body.
+/// A server that sends the same bytes on each connection after the head of a request, and reads no body.
 final class RawServer: Sendable {
     private let descriptor: Int32
     let port: UInt16
@@ -29,7 +29,7 @@ final class RawServer: Sendable {
                 _ = recv(connection, &buffer, buffer.count, 0)
                 _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 shutdown(connection, Int32(SHUT_WR))
-                // Until the other side has read the answer and closes.
+                // Wait until the client has read the response and closes the connection.
                 while recv(connection, &buffer, buffer.count, 0) > 0 {}
                 close(connection)
             }

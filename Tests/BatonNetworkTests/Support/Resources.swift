@@ -2,7 +2,7 @@ import Baton
 import BatonNetwork
 import Foundation
 
-/// What this process has of the system.
+/// The descriptors and threads of this process.
 struct Resources: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
@@ -20,7 +20,8 @@ struct Resources: CustomStringConvertible {
     /// How much memory the process has in use, in bytes.
     static var residentBytes: Int { status("VmRSS:") }
 
-    /// The most that it has ever had. Nothing, under a sanitizer: what that keeps for itself would count, too.
+    /// The greatest amount of memory that the process has had in use, in bytes. 0 under a sanitizer, whose own memory
+    /// would count.
     static var mostResidentBytes: Int { isSanitized ? 0 : status("VmHWM:") }
 
     private static let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
@@ -33,20 +34,20 @@ struct Resources: CustomStringConvertible {
         return (line?.split { " \t".contains($0) }.dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 
-    /// The system closes things when it gets round to it: asks again after each of some requests, which take their
-    /// time.
+    /// Returns when `isFine` is true. The system releases resources late, so this checks again after each of many
+    /// requests.
     static func waitUntil(_ isFine: (Resources) -> Bool) async throws {
         for _ in 0..<2000 {
             if isFine(now) { return }
             _ = try await server.log("waiting")
         }
-        // Of an exit test nothing but this is seen.
+        // Standard error is the only output of an exit test that is shown.
         FileHandle.standardError.write(Data("still there: \(now)\n".utf8))
         throw StillThere(resources: now)
     }
 
-    /// What is left when nothing has happened for a while: Dispatch ends a thread that had nothing to do for five
-    /// seconds. One request takes that long; any more would have work for threads that are about to go.
+    /// Returns the resources after a quiet period: Dispatch ends a thread after five idle seconds. One slow request
+    /// passes that time; more requests would give work to threads that are about to end.
     static func quiet() async throws -> Resources {
         _ = try await HTTPData(server.url("/bytes/2", ["piece": "1", "pause": "3000"])).execute(in: OperationContext())
         return now

@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Another HTTP stack, for what no server can be made to do at the right moment.
+/// A transport without a network, for situations that a server cannot produce at the right moment.
 struct StubTransport: HTTPTransport {
     let answer: @Sendable (URLRequest) async throws -> HTTPAnswer
 
@@ -17,7 +17,7 @@ struct StubTransport: HTTPTransport {
 }
 
 extension HTTPAnswer {
-    /// With this body, in one piece, and then whatever `atEnd` does.
+    /// Answers with `data` in one piece, and then calls `atEnd`.
     init(
         status: Int = 200, headers: [String: String] = [:], _ data: Data = Data(),
         atEnd: @escaping @Sendable () async throws -> Void = {}

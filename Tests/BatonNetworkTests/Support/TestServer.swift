@@ -6,9 +6,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The server of `Tests/Support/server.py`, which says what it answers to which path.
+/// The server of `Tests/Support/server.py`, which documents its paths.
 final class TestServer: Sendable {
-    /// One for all tests.
+    /// The server that all tests share.
     static let shared = TestServer()
 
     private let program: PythonServer
@@ -16,16 +16,16 @@ final class TestServer: Sendable {
 
     var port: String { program.port }
 
-    /// - Parameter arguments: What kind of server it is: see `server.py`.
+    /// - Parameter arguments: The kind of server; `server.py` documents them.
     init(_ arguments: String...) {
         scheme = arguments.first == "tls" ? "https" : "http"
         program = PythonServer("server.py", arguments)
     }
 
-    /// Ends it, and returns when it has ended.
+    /// Ends the server, and returns when it has ended.
     func stop() { program.stop() }
 
-    /// The address of a path with its query.
+    /// Returns the URL of a path with a query.
     func url(_ path: String, _ query: [String: String] = [:], scheme: String? = nil, host: String = "127.0.0.1") -> URL
     {
         var parts = URLComponents()
@@ -34,20 +34,20 @@ final class TestServer: Sendable {
         parts.port = Int(port)
         parts.path = path
         if !query.isEmpty {
-            // In order: an address is the same for the same query.
+            // Sorted, so that equal queries have equal URLs.
             parts.queryItems = query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
         }
         guard let url = parts.url else { preconditionFailure("\(parts)") }
         return url
     }
 
-    // MARK: What the server knows
+    // MARK: The server's log
 
     struct Entry: Decodable {
         let method: String
         let path: String
         let headers: HeaderFields
-        /// The address from which it came: the same for all requests of a connection.
+        /// The address and port of the client, which identify the connection.
         let connection: String
     }
 
@@ -61,28 +61,28 @@ final class TestServer: Sendable {
         subscript(name: String) -> String? { fields[name] }
     }
 
-    /// What has come for a key.
+    /// Returns the requests that the server has received for a key.
     func log(_ key: String) async throws -> [Entry] {
         let answer = try await HTTPData(url("/log", ["key": key])).execute(in: OperationContext())
         return try JSONDecoder().decode([Entry].self, from: answer.data)
     }
 
-    /// Returns when so many requests have come for a key.
+    /// Returns when the server has received `count` requests for a key.
     func waitForRequests(_ key: String, count: Int = 1) async throws {
         _ = try await HTTPData(url("/await", ["key": key, "count": "\(count)"])).timeout(.seconds(600))
             .execute(in: OperationContext())
     }
 
-    /// Lets those go that wait for a key.
+    /// Releases the requests that wait for a key.
     func release(_ key: String) async throws {
         _ = try await HTTPData(url("/release", ["key": key])).execute(in: OperationContext())
     }
 
-    // MARK: Its bytes
+    // MARK: Content
 
     static let period = 65521
 
-    /// What `/bytes/COUNT` sends.
+    /// Returns the bytes that `/bytes/COUNT` sends.
     static func bytes(_ count: Int, seed: Int = 0) -> Data {
         let block = (0..<min(count, period)).map {
             UInt8(truncatingIfNeeded: $0 * $0 * 31 + $0 * 7 + seed * 13 + ($0 >> 8))
@@ -93,5 +93,5 @@ final class TestServer: Sendable {
     }
 }
 
-/// A key that nobody else has.
+/// Returns a new key that no other test uses.
 func freshKey() -> String { UUID().uuidString }

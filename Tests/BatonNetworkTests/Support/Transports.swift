@@ -1,9 +1,8 @@
 import BatonNetwork
 
-/// The transports that there are on this platform, new ones each time.
+/// The transports of this platform. Each access makes new ones.
 enum Transports {
-    /// Those that can be given files and streams, and cancelled while they read them. URLSession on Linux may end the
-    /// process then.
+    /// The transports that can be cancelled while they read files and streams. URLSession on Linux may crash then.
     static var forUploads: [any HTTPTransport] { [DefaultHTTPTransport()] }
 
     #if os(Linux)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatonNetwork
 
-/// What a machine has to give, in words.
+/// Takes the next bytes of a state machine, and describes them.
 private func taken(_ machine: inout HTTPTransactionStateMachine<Int>) -> String {
     switch machine.take() {
     case .value(let data): "\(data.count) kept"
@@ -14,7 +14,7 @@ private func taken(_ machine: inout HTTPTransactionStateMachine<Int>) -> String 
     }
 }
 
-/// What becomes of bytes that come.
+/// Gives bytes to a state machine, and describes what it does with them.
 private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<Int>) -> String {
     switch machine.receive(Data(count: count), at: ContinuousClock().now) {
     case .kept(let waiters): "kept for \(waiters)"
@@ -76,7 +76,7 @@ private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<I
         #expect(taken(&machine) == "10 stored at 0")
     }
 
-    /// Else what comes later would be read first.
+    /// Otherwise later bytes would be read before those in the file.
     @Test func whileTheFileIsNotReadToItsEndAllIsWritten() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
         _ = coming(most, &machine)

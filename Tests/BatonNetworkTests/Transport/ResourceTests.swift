@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What the system is asked for, counted in a process where nothing else happens.
+/// Counts system resources in a process in which nothing else happens.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ResourceTests {
     @Test func twoHundredDownloadsAtOnceHaveTheRightBytes() async throws {
         let folder = try TestFolder()
@@ -33,7 +33,7 @@ import Testing
             let before = try await Resources.quiet()
             try await Load.run(1000, in: folder)
             var after = try await Resources.quiet()
-            // Some of URLSession's clean-up may have come so late that its thread has not been idle for long enough.
+            // URLSession may have cleaned up so late that its thread has not been idle for long enough.
             for _ in 0..<3 where after.threads > before.threads { after = try await Resources.quiet() }
             precondition(after.descriptors <= before.descriptors, "\(before), \(after)")
             precondition(after.threads <= before.threads, "\(before), \(after)")
@@ -88,8 +88,8 @@ import Testing
     }
 }
 
-/// Requests of all kinds, good and bad, 50 at a time. With a transport of its own, which closes its connections when it
-/// goes: how many are kept for later is a matter of chance.
+/// Sends requests of all kinds, valid and invalid, 50 at a time. It uses a transport of its own, which closes its
+/// connections when it is released, because the number of idle connections is random.
 private struct Load {
     private let transport = URLSessionTransport()
     let folder: TestFolder

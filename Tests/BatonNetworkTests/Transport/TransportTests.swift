@@ -23,7 +23,7 @@ import Testing
         try await server.release(key)
     }
 
-    /// Other requests go to and fro meanwhile, so that the network has all the time it needs.
+    /// Other requests run meanwhile, so that the network has enough time.
     @Test(arguments: Transports.all) func whatNobodyReadsIsNotKeptInMemory(_ transport: any HTTPTransport) async throws
     {
         let answer = try await send(server.url("/bytes/30000000"), transport)
@@ -48,7 +48,7 @@ import Testing
         #expect(count == 3_000_000)
     }
 
-    @Test("A transport follows no redirect: it is the answer", arguments: Transports.all)
+    @Test("A transport follows no redirect, but returns it as the response", arguments: Transports.all)
     func aRedirectIsTheAnswer(_ transport: any HTTPTransport) async throws {
         let answer = try await send(server.url("/redirect", ["to": "/bytes/10"]), transport)
         #expect(answer.head.status == 302)

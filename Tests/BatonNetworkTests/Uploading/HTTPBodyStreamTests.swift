@@ -42,13 +42,13 @@ import Testing
             let stream = HTTPBodyStream(length: length) { pieces("he", "", "llo") }
             let seen = try await seen(HTTPUpload(stream, to: server.url("/upload")).transport(transport))
             #expect(seen.count == 5 && seen.sha256 == Self.helloDigest && seen.method == "POST")
-            // URLSession is given a file.
+            // URLSession uploads a file instead of a stream, so its framing differs.
             if transport is URLSessionTransport { continue }
             #expect(seen.framing == (length == nil ? "chunked" : "length"))
         }
     }
 
-    @Test("Single bytes are sent, too", arguments: Transports.forUploads)
+    @Test("Single bytes are sent", arguments: Transports.forUploads)
     func bytesAreSent(_ transport: any HTTPTransport) async throws {
         let data = TestServer.bytes(100_000)
         let stream = HTTPBodyStream(bytes: {
@@ -85,7 +85,7 @@ import Testing
 
     private struct NoMore: Error {}
 
-    @Test("What the sequence throws is what the request throws", arguments: Transports.forUploads)
+    @Test("The request throws the error that the sequence throws", arguments: Transports.forUploads)
     func errorsOfTheSequence(_ transport: any HTTPTransport) async throws {
         let upload = HTTPUpload(
             HTTPBodyStream {
@@ -120,7 +120,7 @@ import Testing
 
     @Test("A sequence is asked for more only when there is room", arguments: Transports.forUploads)
     func theServerHoldsTheSequenceBack(_ transport: any HTTPTransport) async throws {
-        // URLSession reads all of it into a file first.
+        // URLSession first copies the whole sequence to a file.
         if transport is URLSessionTransport { return }
         let made = EventLog<Int>()
         let piece = Data(count: 100_000)
@@ -134,14 +134,14 @@ import Testing
         let operation = AsyncOperation(HTTPUpload(stream, to: url).transport(transport)).add(to: AsyncOperationQueue())
         try await server.waitForRequests(key)
         for _ in 0..<50 { _ = try await server.log("nobody") }
-        // What the buffers of both sides take of 200 MB.
+        // The buffers of both sides hold only a small part of the 200 MB.
         #expect(made.count < 500)
         try await server.release(key)
         let seen = try JSONDecoder().decode(UploadSeen.self, from: try await operation.value.data)
         #expect(seen.count == 200_000_000)
     }
 
-    @Test("A cancel ends the sequence, and the operation after it", arguments: Transports.forUploads)
+    @Test("A cancel ends the sequence, and then the operation", arguments: Transports.forUploads)
     func cancelling(_ transport: any HTTPTransport) async throws {
         let log = EventLog<String>()
         let stream = HTTPBodyStream {
@@ -163,7 +163,7 @@ import Testing
         #expect(log.events == ["begun", "cancelled"])
     }
 
-    @Test("An answer that does not want the body ends the sequence", arguments: Transports.forUploads)
+    @Test("A response that refuses the body ends the sequence", arguments: Transports.forUploads)
     func earlyAnswers(_ transport: any HTTPTransport) async throws {
         if transport is URLSessionTransport { return }
         let reply = "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"

@@ -13,7 +13,7 @@ import Testing
         try JSONDecoder().decode(UploadSeen.self, from: response.data)
     }
 
-    /// SHA-256 of what `TestServer.bytes(3_000_000)` makes.
+    /// Uploads `data`, and returns the SHA-256 digest that the server has computed.
     private func digest(_ data: Data) async throws -> String {
         try seen(try await outcome(HTTPUpload(data, to: server.url("/upload"))).get()).sha256
     }
@@ -68,7 +68,7 @@ import Testing
         #expect(seen.count == count)
     }
 
-    /// Only of a POST these two make a GET.
+    /// Statuses 301 and 302 turn only a POST into a GET.
     @Test(arguments: ["PUT", "PATCH", "DELETE"], ["301", "302", "307", "308"])
     func aRedirectOfAnotherMethodTakesTheBodyAlong(_ method: String, _ code: String) async throws {
         let data = TestServer.bytes(3_000_000)
@@ -77,7 +77,7 @@ import Testing
         let seen = try seen(await outcome(upload).get())
         #expect(seen.method == method)
         #expect(seen.count == data.count)
-        // A body of the request itself is one, too.
+        // The body of a `URLRequest` is sent again as well.
         var request = URLRequest(url: server.url("/redirect", ["to": target, "code": code]))
         request.httpMethod = method
         request.httpBody = Data("hello".utf8)
@@ -98,7 +98,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("libcurl refuses an httpBodyStream, and says what to use")
+        @Test("libcurl refuses an httpBodyStream, and names the alternative")
         func anInputStreamIsRefused() async {
             var request = URLRequest(url: server.url("/upload"))
             request.httpMethod = "PUT"

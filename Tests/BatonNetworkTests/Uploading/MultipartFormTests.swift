@@ -33,7 +33,7 @@ import Testing
         #expect(parts[2].sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
     }
 
-    @Test("A form says how long it is")
+    @Test("A form states its length")
     func theLengthIsKnown() async throws {
         let upload = HTTPUpload(MultipartForm().field("a", "b"), to: server.url("/upload"))
         let operation = AsyncOperation(upload)

@@ -12,7 +12,7 @@ import Testing
         return data.prefix(taken)
     }
 
-    @Test("Pieces are taken in order, in whatever sizes, and at the end nothing")
+    @Test("Bytes are taken in order, in pieces of any size, until none is left")
     func inOrder() async {
         let resumed = EventLog<Int>()
         let queue = UploadQueue(length: nil) { resumed.append(1) }
@@ -29,7 +29,7 @@ import Testing
         #expect(take(queue, 100) == Data())
     }
 
-    @Test("A task that puts too much in waits until there is room, or nobody wants any more")
+    @Test("A task that appends too much waits until there is room or the queue is closed")
     func waiting() async {
         for isClosed in [false, true] {
             let queue = UploadQueue(length: nil) {}
@@ -45,7 +45,7 @@ import Testing
                 var count = 0
                 while count < 300_100 {
                     count += take(queue, 10_000)?.count ?? 0
-                    // The task needs a thread.
+                    // Give the appending task a thread.
                     await Task.yield()
                 }
             }
@@ -63,7 +63,7 @@ import Testing
             var taken = 0
             while taken == 0 {
                 taken += take(queue, 1000)?.count ?? 0
-                // The task needs a thread.
+                // Give the appending task a thread.
                 await Task.yield()
             }
             let duration = ContinuousClock().measure {
@@ -73,7 +73,8 @@ import Testing
             _ = await task.value
             return duration
         }
-        // A copy of the rest each time would take a hundred times as long, and the machine may be busy.
+        // If each part copied the rest, ten times the size would take a hundred times as long. Several attempts are
+        // allowed, because the machine may be busy.
         for _ in 0..<5 {
             let (small, large) = (await time(3_000_000), await time(30_000_000))
             if large < small * 40 { return }
@@ -83,7 +84,7 @@ import Testing
 
     private struct Failure: Error {}
 
-    @Test("An error of the task comes after its bytes")
+    @Test("The error of a task comes after its bytes")
     func errors() async {
         let queue = UploadQueue(length: nil) {}
         _ = await queue.put(Data("a".utf8))
@@ -97,7 +98,7 @@ import Testing
         #expect(error is Failure)
     }
 
-    @Test("What is to happen at the end happens once")
+    @Test("The closing action runs once")
     func closing() {
         let log = EventLog<Int>()
         let queue = UploadQueue(length: nil) {}
