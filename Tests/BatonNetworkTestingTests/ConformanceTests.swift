@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(2))) struct ConformanceTests {
-    /// Answers everything in the same way, without a network.
+    /// A transport that gives the same answer to every request, without a network.
     private struct Fixed: HTTPTransport {
         let answer: @Sendable () async throws -> HTTPAnswer
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("A transport that always answers 500 passes next to nothing")
+    @Test("A transport that always answers 500 passes hardly any case")
     func wrongAnswers() async {
         let transport = Fixed { HTTPAnswer(head: HTTPHead(status: 500, url: nil), body: HTTPBody { nil }) }
         let failures = await HTTPTransportConformance.run(
@@ -39,7 +39,7 @@ import Testing
         #expect(failures.first?.description.contains("the status should be 200, and was 500") == true)
     }
 
-    @Test("An error that is no HTTPError is a failure where an error is right")
+    @Test("An error that is not an HTTPError is a failure even where an error is expected")
     func wrongErrors() async {
         let transport = Fixed { throw Odd() }
         let failures = await HTTPTransportConformance.run(
@@ -48,7 +48,7 @@ import Testing
         #expect(failures.allSatisfy { $0.text.contains("no HTTPError: Odd()") })
     }
 
-    @Test("A case whose transport never returns, and pays no heed to a cancel, ends at its limit")
+    @Test("A case whose transport never returns and ignores a cancel ends at its limit")
     func stuck() async {
         let stuck = HTTPTransportConformance.Case("stuck", "It ends.", limit: .milliseconds(50)) { trial in
             _ = await trial.get()
@@ -62,13 +62,13 @@ import Testing
         continuation.finish()
     }
 
-    @Test("What ends within its limit returns its value or its error")
+    @Test("Work that ends within its limit returns its value or its error")
     func withinTheLimit() async throws {
         #expect(try await within(.seconds(100), "it") { 5 } == 5)
         await #expect(throws: Odd.self) { try await within(.seconds(100), "it") { throw Odd() } }
     }
 
-    @Test("A cancel reaches what runs within a limit")
+    @Test("A cancel reaches work that runs within a limit")
     func cancelWithin() async {
         let (silence, _) = AsyncStream<Void>.makeStream()
         let task = Task {

@@ -12,7 +12,7 @@ import Testing
 
     // MARK: Sending
 
-    @Test("The bytes of a script arrive as they are, and then the end of the stream")
+    @Test("The bytes of a script arrive unchanged, followed by the end of the stream")
     func bytes() throws {
         defer { server.stop() }
         server.on("/", .send("no HTTP\n"), .send(Data([0x41, 0x42])), .close)
@@ -38,7 +38,7 @@ import Testing
         #expect(client.receive(12) == "HTTP/1.1 404 Status\r\nContent-Length: 22\r\n\r\nno script for /nowhere")
     }
 
-    @Test("The script for ‘*’ is that of all paths without one of their own")
+    @Test("The script for ‘*’ applies to all paths without a script of their own")
     func anyPath() throws {
         defer { server.stop() }
         server.on("*") { FaultScript([.answer(body: $0.target)]) }
@@ -59,7 +59,7 @@ import Testing
         #expect(client.receiveAll() == "hello")
     }
 
-    @Test("A pattern arrives whole, in chunks if it is to be", arguments: [0, 1, 200_000])
+    @Test("A pattern arrives complete, in chunks if requested", arguments: [0, 1, 200_000])
     func pattern(_ count: Int) throws {
         defer { server.stop() }
         server.on("/", .sendPattern(count: count), .close)
@@ -77,7 +77,7 @@ import Testing
         #expect(pending.isEmpty)
     }
 
-    @Test("A text that is sent repeatedly arrives so many times", arguments: [0, 1, 2, 50_000])
+    @Test("A text that is sent repeatedly arrives as often as it was sent", arguments: [0, 1, 2, 50_000])
     func repeatedly(_ count: Int) throws {
         defer { server.stop() }
         server.on("/", .sendRepeatedly("hello", count: count), .send("."), .close)
@@ -86,7 +86,7 @@ import Testing
         #expect(client.receiveAll() == String(repeating: "hello", count: count) + ".")
     }
 
-    @Test("A reset is one for the client")
+    @Test("The client sees a reset as a reset")
     func reset() throws {
         defer { server.stop() }
         server.on("/", .reset)
@@ -95,7 +95,7 @@ import Testing
         #expect(client.receive() == .failed(ECONNRESET))
     }
 
-    @Test("A server that closes after reading keeps its answer from being lost")
+    @Test("A server that closes after reading does not lose its answer")
     func closeAfterReading() async throws {
         defer { server.stop() }
         server.on("/", readsBodyFirst: false, .answer(413, body: "too large"), .closeAfterReading)
@@ -107,7 +107,7 @@ import Testing
         #expect(try await server.waitForEnd(ofConnection: 0) == .closedByServer)
     }
 
-    @Test("A server that closes its sending side reads on")
+    @Test("A server that closes its sending side continues to read")
     func closeSending() async throws {
         defer { server.stop() }
         server.on("/", readsBodyFirst: false, .answer(body: "early"), .closeSending, .readBody)
@@ -128,7 +128,7 @@ import Testing
         #expect(try RawClient(port: server.port).receiveAll() == "220 ready\r\n")
     }
 
-    @Test("A script waits until it is released, and a released key stays so")
+    @Test("A script waits until its key is released, and the key stays released")
     func release() async throws {
         defer { server.stop() }
         server.on("/", .send("a"), .waitForRelease("key"), .answer(body: "b"))
@@ -167,7 +167,7 @@ import Testing
         #expect(request.connection == 0)
     }
 
-    @Test("A chunked body is put together, without extensions and trailers")
+    @Test("A chunked body is assembled without extensions and trailers")
     func chunked() throws {
         defer { server.stop() }
         server.on("/", .answer(body: "read"))
@@ -181,7 +181,7 @@ import Testing
         #expect(server.requests.map(\.body) == [Data("hello".utf8), Data("hello".utf8)])
     }
 
-    @Test("A client that asks for it is told to continue, once")
+    @Test("A client that expects it receives 100 Continue once")
     func expectContinue() throws {
         defer { server.stop() }
         server.on("/", .answer(body: "read"), .close)
@@ -193,7 +193,7 @@ import Testing
         #expect(client.receiveAll() == "HTTP/1.1 200 Status\r\nContent-Length: 4\r\n\r\nread")
     }
 
-    @Test("A script may leave the body unread until it wants it")
+    @Test("A script may read the body later")
     func bodyLater() async throws {
         defer { server.stop() }
         server.on(
@@ -211,7 +211,7 @@ import Testing
         #expect(server.requests.first?.body == Data("hello".utf8))
     }
 
-    @Test("Requests that come at once are answered in order on one connection")
+    @Test("Pipelined requests are answered in order on one connection")
     func pipelining() throws {
         defer { server.stop() }
         server.on("*") { FaultScript([.answer(body: $0.target)]) }
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test(
-        "Something that is no HTTP ends the connection",
+        "Bytes that are not HTTP end the connection",
         arguments: ["hello\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/1.1\r\nx\r\n\r\n"])
     func noHTTP(_ text: String) async throws {
         defer { server.stop() }
@@ -237,7 +237,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test("A test waits for requests, to one path or to all")
+    @Test("A test can wait for requests to one path or to all paths")
     func waiting() async throws {
         defer { server.stop() }
         server.on("*", .answer())
@@ -253,7 +253,7 @@ import Testing
         try await server.waitForConnections(1)
     }
 
-    @Test("A test that waits is cancelled")
+    @Test("A test that waits can be cancelled")
     func cancelledWait() async throws {
         defer { server.stop() }
         let task = Task { [server] in try await server.waitForRequests(1) }
@@ -261,7 +261,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A test that waits is told that the server has stopped")
+    @Test("A wait for the end of a connection throws if the server stops")
     func stoppedWait() async throws {
         let task = Task { [server] in try await server.waitForEnd(ofConnection: 7) }
         server.stop()
@@ -286,7 +286,7 @@ import Testing
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("The server sees that a client resets")
+    @Test("The server sees that a client resets the connection")
     func resetByClient() async throws {
         defer { server.stop() }
         let client = try client()
@@ -295,7 +295,7 @@ import Testing
         #expect(try await server.waitForEnd(ofConnection: 0) == .resetByClient)
     }
 
-    @Test("A client that closes while the server sends does not end the process")
+    @Test("A client that closes while the server sends does not crash the process")
     func closedWhileSending() async throws {
         defer { server.stop() }
         server.on("/", .sendPattern(count: 100_000_000))
@@ -311,7 +311,7 @@ import Testing
 
     // MARK: Stopping
 
-    @Test("A stop closes what is open, whatever the scripts do, and refuses new connections")
+    @Test("A stop closes all connections, whatever the scripts do, and refuses new ones")
     func stop() throws {
         server.on("/wait", .send("x"), .waitForRelease("never"))
         server.on("/pause", .send("x"), .pause(.seconds(1000)))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct PatternBytesTests {
-    @Test("Bytes follow from their place, across the period", arguments: [0, 1, 65_520, 65_521, 1_000_000])
+    @Test("Each byte is determined by its position, across the period", arguments: [0, 1, 65_520, 65_521, 1_000_000])
     func places(_ offset: Int) {
         let whole = PatternBytes.data(200_000, from: offset)
         #expect(whole.count == 200_000)
@@ -13,7 +13,7 @@ import Testing
         #expect(PatternBytes.matches(Data(), from: offset))
     }
 
-    @Test("One byte that is wrong does not match")
+    @Test("A single wrong byte is detected")
     func oneByte() {
         var data = PatternBytes.data(100_000)
         data[99_999] ^= 1

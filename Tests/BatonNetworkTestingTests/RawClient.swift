@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// A connection that sends and receives bytes, and blocks its thread meanwhile: for ten seconds at most.
+/// A connection whose methods block the calling thread until bytes are sent or received, for at most ten seconds.
 final class RawClient {
     enum Received: Equatable {
         case text(String)
@@ -57,14 +57,14 @@ final class RawClient {
         descriptor = -1
     }
 
-    /// Closes so that the server sees a reset.
+    /// Closes the connection with a reset.
     func reset() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
         close()
     }
 
-    /// A server that has closed does not end the process.
+    /// Sends a text. Does not raise `SIGPIPE` if the server has closed the connection.
     func send(_ text: String) {
         #if canImport(Darwin)
             let flags: Int32 = 0
@@ -83,10 +83,10 @@ final class RawClient {
         #endif
     }
 
-    /// Sends the lines with their ends, and the empty line of a head.
+    /// Sends the lines of a head, each with its line break, and the empty line that ends the head.
     func sendHead(_ lines: String...) { send(lines.map { $0 + "\r\n" }.joined() + "\r\n") }
 
-    /// What has come, at least one byte.
+    /// Waits until at least one byte has arrived, and returns the bytes that are available.
     func receive() -> Received {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = read(descriptor, &bytes, bytes.count)
@@ -94,7 +94,7 @@ final class RawClient {
         return count == 0 ? .end : .failed(errno)
     }
 
-    /// Everything to the end of the stream, or to a reset.
+    /// Returns all bytes up to the end of the stream or a reset.
     func receiveAllBytes() -> Data {
         var data = Data()
         var bytes = [UInt8](repeating: 0, count: 65536)
@@ -105,17 +105,17 @@ final class RawClient {
         }
     }
 
-    /// So many bytes, or those before the end of the stream.
+    /// Returns at least `count` bytes, or those before the end of the stream.
     func receive(_ count: Int) -> String {
         var text = ""
         while text.utf8.count < count, case .text(let more) = receive() { text += more }
         return text
     }
 
-    /// Everything to the end of the stream.
+    /// Returns the text up to the end of the stream.
     func receiveAll() -> String { receive(.max) }
 
-    /// The body of the next answer with a Content-Length.
+    /// Returns the body of the next response that has a Content-Length.
     func receiveBody() -> String {
         var text = ""
         while true {

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(2))) struct TransportTests {
-    @Test("A transport gets its answer, and its request is recorded", arguments: [FaultServer.Host.ipv4])
+    @Test("A transport receives its answer, and its request is recorded", arguments: [FaultServer.Host.ipv4])
     func exchange(_ host: FaultServer.Host) async throws {
         let server = try FaultServer(on: host)
         defer { server.stop() }

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// A cancel at every stage of a run.
+/// Tests a cancel at every stage of a run.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
@@ -22,7 +22,7 @@ import Testing
         queue.add(operation)
         await operation.finished()
         #expect(operation.wasCancelled)
-        // Also in a task that is cancelled already.
+        // A run in a task that is already cancelled does not start the program either.
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await sh("touch $1", folder.file("mark")).execute(in: OperationContext())
@@ -86,7 +86,7 @@ import Testing
         #expect(operation.wasCancelled)
     }
 
-    /// It has done what it should: that is its outcome.
+    /// The program has already succeeded, so its outcome is not changed by the cancel.
     @Test func whenItHasEndedAndItsOutputIsStillRead() async throws {
         let gate = Gate()
         let operation = AsyncOperation(
@@ -122,7 +122,7 @@ import Testing
         #expect(operation.wasCancelled)
     }
 
-    /// In a process of its own, where no other test is in its way.
+    /// The test has a process of its own, so that no other test slows it down.
     @Test func itIsOverWithinMilliseconds() async {
         await #expect(processExitsWith: .success) {
             let (queue, clock, log) = (AsyncOperationQueue(), ContinuousClock(), EventLog<String>())

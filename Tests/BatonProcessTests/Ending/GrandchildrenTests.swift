@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// Processes that a program starts and does not wait for.
+/// Tests of processes that a program starts and does not wait for.
 @Suite(.timeLimit(.minutes(10))) struct GrandchildrenTests {
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
@@ -12,7 +12,7 @@ import Testing
     @Test func oneThatIsLeftBehindDoesNotDelayTheEnd() async throws {
         let result = try await sh("sleep 1000 & echo $!").result()
         let pid = Int32(result.text.dropLast()) ?? 0
-        // It was not cancelled, so this is nobody's business.
+        // The program was not cancelled, so its children are left alone.
         #expect(Neighbours.isAlive(pid))
         Neighbours.end(pid)
     }
@@ -24,11 +24,11 @@ import Testing
         Neighbours.end(pid)
     }
 
-    /// Its pipe is never empty, and never at its end.
+    /// The child `yes` keeps writing, so the pipe is never empty and never at its end.
     @Test func oneThatWritesOnDoesNotDelayTheEnd() async throws {
         let program = sh("yes & echo $! >&2", output: .bytes { _ in }, errors: .collected())
         let result = try await program.result()
-        // It got a broken pipe.
+        // The child `yes` ends because its pipe is broken.
         await Neighbours.waitForEnd(of: Int32(String(decoding: result.standardError, as: UTF8.self).dropLast()) ?? 0)
     }
 
@@ -46,7 +46,7 @@ import Testing
 
     @Test func oneThatIgnoresTheSignalDoesNotOutliveACancelledProgram() async {
         let script = "sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & wait"
-        // With this clock the grace never ends.
+        // Nobody advances this clock, so the grace period never ends.
         let operation = AsyncOperation(sh(script, output: .lines { [log] in log($0) }, clock: TestClock()))
         queue.add(operation)
         let pid = Int32(await log.waitForCount(1)[0]) ?? 0

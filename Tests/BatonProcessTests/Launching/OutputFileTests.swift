@@ -17,7 +17,7 @@ import Testing
         ).result()
         #expect(result.standardOutput.isEmpty)
         #expect(folder.read("out")?.hasSuffix("out\n") == true)
-        // What it listed: two drafts, and neither of the names.
+        // While the program ran, the folder had two drafts and neither of the final names.
         #expect(folder.read("out")?.split(separator: "\n").filter { $0.hasSuffix(".partial") }.count == 2)
         #expect(folder.read("err") == "err\n")
         #expect(folder.names == ["err", "out"])
@@ -67,7 +67,7 @@ import Testing
         file.abandon()
     }
 
-    /// Only the superuser may give files away.
+    /// Only the superuser may change the owner of a file.
     @Test(.enabled(if: geteuid() == 0)) func aFileIsReplacedAndKeepsItsOwnerAndGroup() async throws {
         let file = try folder.write("old", to: "out", rights: 0o640)
         #expect(chown(file, 1234, 2345) == 0)
@@ -90,7 +90,7 @@ import Testing
             #expect(folder.rights(of: "out") == 0o704)
         }
 
-        /// What this thread does with files, another user does.
+        /// Calls `body` while this thread accesses files as another user.
         private func asUser<Value>(_ user: UInt32, _ body: () throws -> Value) throws -> Value {
             typealias Function = @convention(c) (UInt32) -> Int32
             let symbol = try #require(dlsym(nil, "setfsuid"))

@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-/// Programs that cannot be started: an error that names the program and says why.
+/// A program that cannot be started fails with an error that names the program and the reason.
 @Suite(.timeLimit(.minutes(10))) struct RefusalTests {
     private func reason(_ failure: SubprocessError?) -> String? {
         if case .notStarted(_, let reason)? = failure { reason.description } else { nil }

@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-/// What a program finds around it.
+/// Tests of the environment, directory, descriptors and signals that a program inherits.
 @Suite(.timeLimit(.minutes(10))) struct SurroundingsTests {
     @Test func theEnvironmentIsInherited() async throws {
         let text = try await Subprocess("env").result().text
@@ -14,7 +14,7 @@ import Testing
         let environment = ProgramEnvironment.custom(["A": "1 é", "B": "="])
         let text = try await Subprocess("/usr/bin/env", environment: environment).result().text
         #expect(text.split(separator: "\n").sorted() == ["A=1 é", "B=="])
-        // Looked up where there is no PATH.
+        // Without PATH in its environment, the program is looked up in a default path.
         #expect(try await Subprocess("env", environment: .custom([:])).result().text.isEmpty)
     }
 
@@ -78,14 +78,14 @@ import Testing
         let inheritable = Neighbours.openInheritable()
         defer { Neighbours.close(inheritable) }
         let text = try await Subprocess("ls", arguments: ["/dev/fd/"]).result().text
-        // The fourth is its own: the directory that it lists.
+        // Descriptor 3 belongs to `ls` itself, for the directory that it lists.
         #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
     }
 
     @Test func itsSignalsAreAtTheirDefaults() async throws {
         await #expect(processExitsWith: .success) {
             Neighbours.ignoreBrokenPipes()
-            // Endless, if it ignored its broken pipe.
+            // `yes` would never end if it ignored its broken pipe.
             let text = try await sh("yes | head -n 1").result().text
             #expect(text == "y\n")
             let failure = await sh("kill -PIPE $$").failure()

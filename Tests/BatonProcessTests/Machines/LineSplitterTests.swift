@@ -3,7 +3,7 @@ import Testing
 @testable import BatonProcess
 
 @Suite struct LineSplitterTests {
-    /// All lines, and "…" for one that is too long.
+    /// Returns all lines, with "…" for a line that is too long.
     private func lines(_ pieces: [String], longest: Int = 100) -> [String] {
         var splitter = LineSplitter(longest: longest)
         var lines: [String] = []
@@ -26,7 +26,7 @@ import Testing
         #expect(lines(pieces) == expected)
     }
 
-    /// Of a character that comes in two pieces, nothing is lost.
+    /// A character whose bytes arrive in two pieces is not damaged.
     @Test func aCharacterInTwoPieces() {
         var splitter = LineSplitter(longest: 100)
         let bytes = Array("é\n".utf8)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "The carriage return of an end of line does not count for the length",
+        "The carriage return of a line break does not count toward the length",
         arguments: [
             (["abc\r\nabc\r\n"], ["abc", "abc"]), (["abc\r", "\n"], ["abc"]),
             (["abc", "\r", "\n", "d"], ["abc", "d"]),

@@ -4,7 +4,7 @@ import Testing
 @testable import BatonProcess
 
 @Suite(.timeLimit(.minutes(10))) struct OutputReaderTests {
-    /// Others may still have the pipe, so its end is not waited for.
+    /// Other processes may still have the pipe open, so the reader does not wait for its end.
     @Test func whatIsInThePipeWhenTheProgramHasEndedIsRead() async throws {
         let poller = try Poller()
         let ends = try PipeEnds()

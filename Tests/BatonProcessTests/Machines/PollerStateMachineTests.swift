@@ -39,7 +39,7 @@ import Testing
         let ticket = machine.add("a", for: .reading, on: 7).ticket
         _ = machine.nextRound()
         machine.remove(ticket)
-        // Its descriptor may be somebody else's by now.
+        // The descriptor may belong to another file by now.
         let other = machine.add("b", for: .reading, on: 7).ticket
         #expect(machine.endRound(ready: [ticket]) == [])
         #expect(machine.nextRound()?.map(\.ticket) == [other])

@@ -38,11 +38,12 @@ import Testing
                 let poller = try Poller(pause: { Neighbours.limitDescriptors(to: 100) })
                 let ends = try PipeEnds()
                 let wakeup = Wakeup()
-                // Fewer than it watches: its own, and that of the pipe.
+                // The limit is below the number of descriptors that the poller watches, its own and that of the pipe,
+                // so `poll` fails.
                 Neighbours.limitDescriptors(to: 1)
                 _ = poller.add(wakeup, for: .reading, on: ends.reading)
                 ends.writing.close()
-                // Would never end, if nothing had allowed more again.
+                // The wait ends only because the poller's pause raises the limit again.
                 let isReady = await wakeup.wait()
                 #expect(isReady)
                 poller.close()

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// What the core offers, on programs.
+/// Tests features of the core module with programs.
 @Suite(.timeLimit(.minutes(10))) struct CoreTests {
     @Test func aFailedProgramIsRetried() async throws {
         let folder = try Folder()
@@ -81,7 +81,7 @@ import Testing
         }
         #expect(held != nil)
         _ = try await AsyncOperationQueue().run(operation)
-        // The tasks that have read from the program may still be about to end.
+        // The tasks that have read the program's output may not have ended yet.
         while held != nil { await Task.yield() }
     }
 }

@@ -35,7 +35,7 @@ import Testing
         #expect(first.standardOutput == tenMegabytes.prefix(3))
     }
 
-    /// Whoever writes to a pipe that nobody reads is ended by a signal, if nothing is done about it.
+    /// Writing to a pipe without a reader raises `SIGPIPE`, which ends the process by default.
     @Test func thatNobodyReadsItDoesNotEndThisProcess() async {
         await #expect(processExitsWith: .success) {
             Neighbours.takeBrokenPipesSeriously()

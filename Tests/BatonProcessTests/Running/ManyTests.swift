@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// In a process of its own, because the other tests have descriptors, threads and children, too.
+    /// The test has a process of its own, because other tests have descriptors, threads and children as well.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/task")))
     func aThousandRunsLeaveNothing() async {
         await #expect(processExitsWith: .success) {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// However far it comes before the next descriptor is refused.
+    /// Tries every limit, so that each call that needs a descriptor is refused once.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/task")))
     func withoutDescriptorsItIsAnErrorAndNothingIsLeft() async {
         await #expect(processExitsWith: .success) {

@@ -4,7 +4,8 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// A gigabyte, which must not be in memory. Each in a process of its own, because memory is counted there.
+/// A program writes a gigabyte, which must not be kept in memory. Each test has a process of its own, because it
+/// measures the memory of the process.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
 struct MuchOutputTests {
     private static func gigabyte(_ output: StandardOutput) -> Subprocess {
@@ -53,7 +54,7 @@ struct MuchOutputTests {
     }
 }
 
-/// How much of it this process has used.
+/// Measures the peak memory of this process.
 private struct Memory {
     private let before = Self.most
 
@@ -68,7 +69,7 @@ private struct Memory {
         return (kilobytes ?? 0) * 1024
     }
 
-    /// What a sanitizer keeps for itself counts, too, and says nothing.
+    /// Under a sanitizer, whose own memory counts as well, the measurement is meaningless.
     private static let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
         dlsym(dlopen(nil, RTLD_NOW), name) != nil
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(await sh("echo c >&2; exit 1", errors: errors).failure()?.description.hasSuffix(": c") == true)
     }
 
-    /// When the program says that it is done, no more than a pipe and a piece of what it wrote can be unread.
+    /// When the program reports that it is done, at most the contents of a pipe and one piece can be unread.
     @Test func aSlowReaderSlowsTheProgram() async throws {
         let gate = Gate()
         let taken = EventLog<Int>()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for the files of a test, removed with this.
+/// A folder for the files of a test. It is removed when the object is released.
 final class Folder: Sendable {
     let path: String
 

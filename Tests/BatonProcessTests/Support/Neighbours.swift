@@ -9,9 +9,9 @@ import Foundation
     import Musl
 #endif
 
-/// What the system knows of this process and others.
+/// Queries and settings of this process and others.
 enum Neighbours {
-    /// Runs, sleeps or is stopped; a process that has ended and that nobody has waited for does not.
+    /// Returns true if the process runs, sleeps or is stopped, but not if it is a zombie.
     static func isAlive(_ pid: Int32) -> Bool {
         #if os(Linux)
             guard let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
@@ -23,30 +23,30 @@ enum Neighbours {
         #endif
     }
 
-    /// Returns when it has ended. It may be nobody's child.
+    /// Returns when the process has ended. It need not be a child of this process.
     static func waitForEnd(of pid: Int32) async {
         while isAlive(pid) { await Task.yield() }
     }
 
-    /// Returns when it has been waited for.
+    /// Returns when the process has been reaped.
     static func waitForReaping(of pid: Int32) async {
         while kill(pid, 0) == 0 { await Task.yield() }
     }
 
     static func end(_ pid: Int32) { kill(pid, SIGKILL) }
 
-    /// Sends the program's broken pipes back to what they are where nobody ignores them.
+    /// Restores the default action of `SIGPIPE`, which ends the process.
     static func takeBrokenPipesSeriously() { signal(SIGPIPE, SIG_DFL) }
 
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-    /// The system forgets children as soon as they have ended.
+    /// Ignores `SIGCHLD`, so that the system reaps children as soon as they have ended.
     static func ignoreChildren() { signal(SIGCHLD, SIG_IGN) }
 
-    /// Of the environment of this process.
+    /// Sets a variable in the environment of this process.
     static func setVariable(_ name: String, to value: String) { setenv(name, value, 1) }
 
-    /// How high the numbers of descriptors may get from here on.
+    /// Limits the descriptors of this process to numbers below `count`.
     static func limitDescriptors(to count: Int) {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -59,7 +59,7 @@ enum Neighbours {
         setrlimit(resource, &limit)
     }
 
-    /// A descriptor that a program would inherit, with a high number that no other test has.
+    /// Opens a descriptor that a program would inherit, with a high number that no other test uses.
     static func openInheritable() -> Int32 { fcntl(2, F_DUPFD, 200) }
 
     static func close(_ descriptor: Int32) {
@@ -73,7 +73,7 @@ enum Neighbours {
     }
 }
 
-/// What a process has too much of when it leaks.
+/// The resources of a process that a leak increases.
 struct Belongings: Equatable {
     var descriptors = 0
     var threads = 0
@@ -82,14 +82,14 @@ struct Belongings: Equatable {
     static func now() -> Belongings {
         func count(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path))?.count ?? 0 }
         var status = siginfo_t()
-        // Fails if there is no child, ended or not.
+        // The call fails if the process has no child, neither running nor ended.
         let hasChildren = waitid(P_ALL, 0, &status, WEXITED | WNOHANG | WNOWAIT) == 0
         return Belongings(
             descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"), children: hasChildren ? 1 : 0)
     }
 
-    /// What is left when nothing has happened for a while: Dispatch, which has the threads of tasks, ends one that had
-    /// nothing to do for five seconds.
+    /// Returns the resources after a quiet period: Dispatch, whose threads run the tasks, ends a thread after five idle
+    /// seconds.
     static func quiet() async throws -> Belongings {
         _ = try await Subprocess("sleep", arguments: ["6"]).result()
         return now()

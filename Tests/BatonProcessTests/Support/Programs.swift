@@ -1,7 +1,7 @@
 import Baton
 import BatonProcess
 
-/// A script of the shell.
+/// Makes a program that runs a shell script.
 func sh(
     _ script: String, _ arguments: String..., environment: ProgramEnvironment = .inherited, directory: String? = nil,
     input: StandardInput = .none, output: StandardOutput = .collected(), errors: StandardError = .tail(),
@@ -13,12 +13,12 @@ func sh(
 }
 
 extension Subprocess {
-    /// Of a run as an operation of a queue of its own.
+    /// Runs the program as an operation on a queue of its own.
     func result() async throws -> SubprocessResult {
         try await AsyncOperationQueue().run(AsyncOperation(self))
     }
 
-    /// What its run fails with; nil if it succeeds, or fails with something else.
+    /// Returns the error with which a run fails, or nil if it succeeds or fails with an error of another type.
     func failure() async -> SubprocessError? {
         do {
             _ = try await result()
@@ -28,7 +28,7 @@ extension Subprocess {
 }
 
 extension AnyOperation {
-    /// Whether its outcome is that it was cancelled.
+    /// True if the outcome is that the operation was cancelled.
     var wasCancelled: Bool {
         if case .cancelled? = error { true } else { false }
     }
@@ -37,13 +37,13 @@ extension AnyOperation {
 }
 
 extension AsyncOperation {
-    /// Returns when it has finished, with a value or not.
+    /// Returns when the operation has finished, with a value or an error.
     func finished() async { _ = try? await value }
 }
 
 extension Folder {
-    /// A program of this text. Another process writes it: a program that is started elsewhere while this one has the
-    /// file open has it open, too, for a moment, and then it could not be run.
+    /// Makes a program with this text. Another process writes the file, because a child that another test starts while
+    /// this process has the file open for writing inherits the descriptor briefly, and the file cannot be run then.
     func makeProgram(_ text: String, named name: String) async throws -> String {
         _ = try await sh("cat > $1 && chmod 755 $1", file(name), input: .text(text)).result()
         return file(name)

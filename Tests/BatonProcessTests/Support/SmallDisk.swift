@@ -1,11 +1,11 @@
 import BatonProcess
 import Testing
 
-/// A file system of 1 MB in a folder. Only who may mount can have one.
+/// A file system of 1 MB in a folder. Only a process that may mount file systems can make one.
 final class SmallDisk: Sendable {
     let folder: Folder
 
-    /// Whether one can be made here.
+    /// Returns true if this process can make a small disk.
     static func isPossible() async -> Bool {
         guard let disk = try? await SmallDisk() else { return false }
         await disk.remove()
