@@ -68,7 +68,7 @@ import Testing
         let bridge = operation.foundationOperation(on: AsyncOperationQueue())
         queue.add(operation)
         await gate.waitForWaiters(count: 1)
-        // Added is not started.
+        // Foundation has not started the bridge, although the operation runs.
         #expect(!bridge.isExecuting)
         foundation.addOperation(bridge)
         gate.open()
@@ -83,7 +83,7 @@ import Testing
         #expect(!bridge.isFinished)
         foundation.addOperation(bridge)
         await foundationEnd(of: bridge)
-        // Also when it is made afterwards.
+        // A bridge that is made after the operation has finished, finishes as well.
         let late = AsyncOperation("late") { 8 }
         #expect(try await queue.run(late) == 8)
         let lateBridge = late.foundationOperation(on: queue)
@@ -193,7 +193,7 @@ import Testing
         foundation.addOperation(bridge)
         bridge.cancel()
         #expect(operation.result?.cancellation != nil)
-        // Foundation wants it to be started first.
+        // Foundation requires an operation to be started before it finishes.
         #expect(bridge.isCancelled && !bridge.isFinished)
         foundation.isSuspended = false
         await foundationEnd(of: bridge)
@@ -223,7 +223,7 @@ import Testing
         #expect(!before.isExecuting)
     }
 
-    /// On Linux, Foundation would look at the address of what had depended on it.
+    /// On Linux, Foundation would otherwise access a dependent that has been deallocated.
     @Test func itsDependencyMayFinishLongAfterItWasCancelled() async {
         for _ in 0..<100 {
             let before = HandOperation("before")
@@ -258,7 +258,7 @@ import Testing
         await isEmpty(foundation)
     }
 
-    // MARK: What is held, and how long
+    // MARK: Lifetime
 
     @Test func oneThatIsNeverStartedIsReleasedWithOurs() async {
         do {
@@ -293,7 +293,7 @@ import Testing
     }
 
     #if !canImport(ObjectiveC)
-        /// Foundation looks at what depends on an operation after that says that it has finished.
+        /// Foundation accesses the dependents of an operation after the operation has reported that it is finished.
         @Test func cancelledItIsForgottenByADependencyThatIsJustFinishing() async {
             final class Slow: Foundation.Operation, @unchecked Sendable {
                 let isOver = Locked(false)

@@ -31,7 +31,7 @@ import Testing
         #expect(await run(after, on: queue).failure?.description.hasSuffix("ended with cancelled") == true)
     }
 
-    /// It finishes without having told anybody, as some do that are run by hand.
+    /// The operation finishes without a KVO notification, as some operations do that are started manually.
     @Test func oneThatFoundationDoesNotKnowToBeFinishedIsAsked() async throws {
         final class Silent: Foundation.Operation, @unchecked Sendable {
             override var isFinished: Bool { true }
@@ -102,7 +102,7 @@ import Testing
         let operation = AsyncOperation("ours") { 1 }.addDependency(forgotten)
         queue.add(operation)
         let standIn = operation.dependencies[0]
-        // It begins to wait on a task of its own.
+        // The stand-in begins to wait on a task of its own.
         while !"\(standIn.explain())".contains("waits for the answer") { await Task.yield() }
         #expect(
             "\(operation.explain())"
@@ -154,7 +154,7 @@ import Testing
         await log.waitForCount(1)
     }
 
-    // MARK: What is held, and how long
+    // MARK: Lifetime
 
     @Test func aCancelLetsGoOfOneThatNeverFinishes() async {
         do {
@@ -202,7 +202,7 @@ import Testing
         source.cancel()
     }
 
-    /// On Linux, Foundation would look at the address of what had depended on it.
+    /// On Linux, Foundation would otherwise access a dependent that has been deallocated.
     @Test func itMayFinishLongAfterAllOfOursWereCancelled() async {
         for _ in 0..<100 {
             let source = HandOperation("source")

@@ -34,8 +34,8 @@ import Testing
         try await operation.value
     }
 
-    /// As many as there are threads for tasks, and all at once. Not more: Dispatch hesitates a second before each one
-    /// then.
+    /// Blocks as many operations at once as the task pool has threads. Not more, because Dispatch waits a second before
+    /// it starts each further thread.
     @Test func whatBlocksItsThreadBlocksNoTask() async throws {
         let (begun, end) = (EventLog<Int>(), DispatchSemaphore(value: 0))
         let count = ProcessInfo.processInfo.activeProcessorCount
@@ -89,7 +89,7 @@ import Testing
         queue.add(operation)
         await inner.started.wait()
         operation.cancel(reason: .because("of a whim"))
-        // Its start may have been told before the body waits for its end, which is when a cancel goes on to it.
+        // The start may be reported before the body waits for the end, and only then is a cancel forwarded.
         while !inner.isCancelled { await Task.yield() }
         #expect(operation.state == .executing)
         inner.finish()
@@ -119,18 +119,18 @@ import Testing
     @Test func oneOfOursThatIsCancelledBeforeDoesNotRunIt() async {
         let inner = HandOperation("inner")
         let handled = Gate()
-        // Called after the handler that the operation has from the start.
+        // This handler is called after the one that `init(foundation:)` adds.
         let operation = AsyncOperation(foundation: inner).didFinish { _ in handled.open() }
         operation.cancel()
         #expect(await run(operation, on: queue).cancellation == "on request")
         await handled.wait()
         #expect(inner.isCancelled)
-        // On a thread of Foundation's it starts, finds that it was cancelled, and finishes.
+        // The inner operation starts on a thread of Foundation, sees that it was cancelled, and finishes.
         await foundationEnd(of: inner)
         #expect(inner.isFinished && !inner.isExecuting)
     }
 
-    // MARK: One that is not new
+    // MARK: Operations that are already in use
 
     @Test func oneThatHasFinishedIsTakenAsItIs() async throws {
         let inner = HandOperation("inner")
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    // MARK: As a procedure
+    // MARK: Procedures
 
     @Test func eachAttemptMakesANewOne() async throws {
         let made = EventLog<Int>()
@@ -223,7 +223,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// Cancelled, or skipped.
+    /// The operation is cancelled or skipped before its body runs.
     @Test(arguments: [true, false]) func oneWhoseRunNeverBeginsFinishesAllTheSame(isCancelled: Bool) async throws {
         let inner = BlockOperation { [log] in log("ran") }
         let operation = AsyncOperation(foundation: inner)

@@ -3,7 +3,7 @@ import BatonFoundation
 import Foundation
 import Testing
 
-/// What AOperation says of its errors that needs Foundation to be said.
+/// The statements of AOperation about errors that need Foundation.
 @Suite(.timeLimit(.minutes(10))) struct AOperation_LocalizedErrors {
     struct AccessDenied: LocalizedError {
         var errorDescription: String? { "You may not do this." }

@@ -8,7 +8,7 @@ import Testing
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()
 
-    /// A step of the body, and what the progress says then.
+    /// Gates that separate the steps of a body, so that the test can check the progress after each.
     struct Steps: Sendable {
         let gates: [Gate]
         init(_ count: Int) { gates = (0..<count).map { _ in Gate() } }
@@ -30,7 +30,7 @@ import Testing
         await says(progress, 3, of: 10)
         #expect(progress.fractionCompleted == 0.3)
         steps.gates[1].open()
-        // All is done, but it is not over.
+        // All units are completed, but the operation has not finished.
         await says(progress, 9999, of: 10000)
         #expect(!progress.isFinished)
         steps.gates[2].open()
@@ -139,7 +139,7 @@ import Testing
         #expect(progress.isCancelled)
     }
 
-    // MARK: What is held, and how long
+    // MARK: Lifetime
 
     @Test func itIsTheSameOneAsLongAsSomebodyKeepsIt() {
         let operation = AsyncOperation("ours") { 7 }
@@ -161,19 +161,19 @@ import Testing
         let operation = AsyncOperation("ours") { 7 }
         weak let held = operation.foundationProgress
         #expect(held == nil)
-        // A moment of its own may have it, on the way to show what came.
+        // A task that is about to publish a report may still retain the progress.
         for _ in 0..<100 { _ = operation.foundationProgress }
         #expect(await run(operation, on: queue).success == 7)
     }
 
-    /// Foundation tells nobody on Linux, so the test asks again, each time another task has had its turn.
+    /// A call of `report(completed:of:)`.
     struct Report: Sendable {
         let completed: Int
         let total: Int?
         init(_ completed: Int, of total: Int?) { (self.completed, self.total) = (completed, total) }
     }
 
-    /// A parent for which it seemed to have finished would count it for good.
+    /// If a progress seemed to be finished, its parent would count it permanently.
     @Test(arguments: [
         [Report(5, of: nil), Report(1, of: 3)], [Report(5, of: 10), Report(12, of: nil)],
         [Report(5, of: 10), Report(2, of: 3)], [Report(1, of: 3), Report(5, of: 10)],
@@ -198,6 +198,7 @@ import Testing
         try await operation.value
     }
 
+    /// Returns when the progress has these counts. It polls, because Foundation sends no notifications on Linux.
     private func says(_ progress: Progress, _ completed: Int64, of total: Int64) async {
         while progress.completedUnitCount != completed || progress.totalUnitCount != total { await Task.yield() }
     }

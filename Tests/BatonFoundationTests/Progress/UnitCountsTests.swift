@@ -5,15 +5,15 @@ import Testing
 @Suite struct UnitCountsTests {
     @Test(
         arguments: [
-            // As they are.
+            // The counts are passed on unchanged.
             (3, 10, 0.3, false, 3, 10), (0, 10, 0, false, 0, 10), (10, 10, 1, true, 10, 10),
-            // Children have reached a part of a unit.
+            // Children have completed part of a unit.
             (0, 1, 0.25, false, 250, 1000), (3, 10, 0.35, false, 3500, 10000), (0, 4, 0.9999, false, 4000, 4000),
-            // All is done, but it is not over.
+            // All units are completed, but the operation has not finished.
             (10, 10, 1, false, 9999, 10000),
-            // Nobody knows how much there is.
+            // The total is unknown.
             (7, -1, 0, false, 7, -1), (7, 0, 0, false, 7, -1), (-3, -1, 0, false, 0, -1),
-            // More or less than can be.
+            // The counts are out of range.
             (12, 10, 1, true, 10, 10), (-2, 10, 0, false, 0, 10), (1, 2, 7, true, 2000, 2000),
             (.max, .max, 1, true, .max, .max), (.max, .max, 1, false, .max - 1, .max),
         ] as [(Int64, Int64, Double, Bool, Int64, Int64)])
@@ -21,7 +21,7 @@ import Testing
         completed: Int64, total: Int64, fraction: Double, isComplete: Bool, expected: Int64, ofTotal: Int64
     ) {
         let counts = UnitCounts(completed: completed, total: total, fraction: fraction, isComplete: isComplete)
-        // 3999.6 is rounded, and held back.
+        // 3999.6 is rounded to the total, and then reduced by 1, because the operation has not finished.
         let held = !isComplete && expected == ofTotal && ofTotal > 0 ? expected - 1 : expected
         #expect(counts.completed == held)
         #expect(counts.total == ofTotal)

@@ -8,13 +8,13 @@ final class HandOperation: Foundation.Operation, @unchecked Sendable {
         case idle, executing, finished
     }
 
-    /// Opens when it starts.
+    /// Opens when the operation starts.
     let started = Gate()
     private let phase = Locked(Phase.idle)
     private let obeysCancel: Bool
     private let log: EventLog<String>?
 
-    /// - Parameter log: Notes that it was released.
+    /// - Parameter log: The log that records the release of the operation.
     init(_ name: String? = nil, obeysCancel: Bool = true, notingItsRelease log: EventLog<String>? = nil) {
         self.obeysCancel = obeysCancel
         self.log = log
@@ -52,7 +52,7 @@ final class HandOperation: Foundation.Operation, @unchecked Sendable {
     }
 }
 
-/// Notes its release, which is that of whatever captures it.
+/// Records its release, and thereby that of the object or closure that captures it.
 final class Witness: Sendable {
     private let name: String
     private let log: EventLog<String>
@@ -67,24 +67,24 @@ final class Witness: Sendable {
     func touch() {}
 }
 
-/// Returns when Foundation says that it has finished.
+/// Returns when Foundation considers the operation finished.
 func foundationEnd(of operation: Foundation.Operation) async {
     let gate = Gate()
     let end = BlockOperation { gate.open() }
     end.addDependency(operation)
     let queue = OperationQueue()
     queue.addOperation(end)
-    // On Linux, it may have become ready in that moment, unnoticed.
+    // On Linux, Foundation may miss that `end` became ready just now; this makes the queue check again.
     queue.isSuspended = false
     await gate.wait()
 }
 
-/// Returns when the queue is empty: Foundation tells those who wait for an operation first, and drops it then.
+/// Returns when the queue is empty. Foundation removes an operation only after it has notified those that wait for it.
 func isEmpty(_ queue: OperationQueue) async {
     while queue.operationCount > 0 { await Task.yield() }
 }
 
-/// Adds, and returns when it has finished, whatever the outcome.
+/// Adds an operation, and returns its outcome when it has finished.
 @discardableResult
 func run<Output>(_ operation: AsyncOperation<Output>, on queue: AsyncOperationQueue = AsyncOperationQueue()) async
     -> Result<Output, OperationError>
@@ -98,7 +98,7 @@ struct Oops: Error, Equatable, CustomStringConvertible {
 }
 
 extension Result where Failure == OperationError {
-    /// The reason of the cancel, if that is the outcome.
+    /// The reason of the cancel, if the operation was cancelled.
     var cancellation: String? {
         if case .failure(.cancelled(let reason)) = self { "\(reason)" } else { nil }
     }

@@ -26,7 +26,7 @@ import Testing
         try await operation.value
     }
 
-    @Test("An operation of its own starts no sooner than at a date")
+    @Test("A delayed operation does not start before the date")
     func configuring() async throws {
         let operation = AsyncOperation("source") { 7 }
         #expect(operation.delay(until: now.addingTimeInterval(1), now: { now }) === operation)

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "The error of a text that does not fit says where",
+        "The error of an invalid text names the position",
         arguments: [
             (#"{"title": x}"#, "10"), ("", "end"), (#"{"title": "a""#, "end"), (#"{"title": 1}"#, "title"),
             (#"{"date": 1}"#, "title"),
