@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// Against the rules of the Trace Event Format.
+/// Checks traces against the rules of the Trace Event Format.
 @Suite(.timeLimit(.minutes(10))) struct ChromeTraceTests {
     struct Event: Decodable {
         struct Arguments: Decodable {
@@ -57,7 +57,8 @@ import Testing
             ])
     }
 
-    /// Two at a time, each reads the one two before it; one fails once, one never ran, one goes on.
+    /// Two operations run at a time, and each depends on the one two places before. One fails once, one never ran, and
+    /// one is still running.
     private var sketch: Sketch {
         var sketch = Sketch()
         for place in 0..<20 {

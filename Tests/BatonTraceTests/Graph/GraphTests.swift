@@ -50,7 +50,7 @@ import Testing
         #expect(sketch.trace.dot().hasPrefix("digraph \"a  b\" {"))
     }
 
-    /// To Swift, each of these is one character together with the accent.
+    /// In Swift, each of these forms a single `Character` with the combining accent that follows it.
     @Test func aQuoteWithAnAccentIsAQuote() {
         var sketch = Sketch()
         sketch.add("a\"\u{301}\\\u{FE0F}b", 0)

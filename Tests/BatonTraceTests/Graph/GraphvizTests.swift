@@ -4,10 +4,10 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// With the real program, where it is installed.
+/// Tests with the real Graphviz, where it is installed.
 @Suite(.timeLimit(.minutes(10))) struct GraphvizTests {
     static let isInstalled = (try? GraphvizProcess(program: nil)) != nil
-    /// Why a test is skipped.
+    /// The reason why a test is skipped.
     static let need: Comment = "There is no Graphviz in PATH. ‘scripts/bootstrap test’ installs it."
 
     @Test(.enabled(if: isInstalled, need)) func graphvizReadsEveryName() async throws {
@@ -64,11 +64,11 @@ import Testing
     }
 }
 
-/// What is in an SVG picture.
+/// Parses an SVG picture.
 private final class Picture {
     private(set) var nodeCount = 0
 
-    /// Well-formed, with as many nodes as are then counted.
+    /// Returns true if the text is a well-formed SVG picture, and counts its nodes.
     func parse(_ text: String) -> Bool {
         nodeCount = text.components(separatedBy: "class=\"node\"").count - 1
         guard text.contains("<svg"), text.contains("</svg>") else { return false }

@@ -32,14 +32,14 @@ import Testing
         var life = Life()
         life.note(.appeared, 1)
         life.note(.started, 1)
-        // Told before the queue was looked at.
+        // The events arrived before the model read the queue, so the same news comes twice.
         life.note(.appeared, 1)
         life.note(.started, 1)
         #expect(life.counts == Counts(running: 1))
     }
 
     @Test(
-        "Those that wait for an exclusion or a rate are counted among those that wait, and named if there is one name")
+        "Operations that wait for exclusions or rates are counted as waiting, and a single name is shown")
     func obstaclesAreCounted() {
         var life = Life()
         let db = LiveObstacle.exclusion("‘db’")
@@ -52,7 +52,7 @@ import Testing
         #expect(life.model.picture.stages[0].excluded == 2)
         life.note(.blocked(.rate("‘api’")), 3)
         #expect(told(&life) == "(2 for exclusions, 1 for rates)")
-        // Told twice, and granted, started and ended.
+        // Repeated events change nothing; a grant, a start and an end each remove an obstacle.
         life.note(.blocked(db), 1)
         life.note(.unblocked, 1)
         life.note(.unblocked, 1)
@@ -60,7 +60,7 @@ import Testing
         life.note(.started, 3)
         life.note(.finished(.cancelled), 2)
         #expect(told(&life) == "" && life.counts == Counts(waiting: 2, running: 1, cancelled: 1))
-        // Of one that runs: told before it was looked at.
+        // Operation 3 already runs, so an obstacle that is noted afterwards is ignored.
         life.note(.blocked(db), 3)
         #expect(told(&life) == "")
         life.note(.blocked(.rate("‘api’")), 4)
@@ -104,7 +104,7 @@ import Testing
         #expect(model.picture.failures.isEmpty)
     }
 
-    @Test("A failure that another one explains is counted, unless nobody has told of that one")
+    @Test("A failure that follows from another one is only counted if the other one is known")
     func dependentsAreCounted() {
         var life = Life()
         life.note(.finished(.failed("first")), 1)
@@ -149,7 +149,7 @@ struct Counts: Equatable {
     var skipped = 0
 }
 
-/// A model that is told of operations of one stage.
+/// A model that receives changes of the operations of one stage.
 private struct Life {
     var model = LiveModel(keptFailures: 3)
 
@@ -160,7 +160,7 @@ private struct Life {
         }
     }
 
-    /// Those of the stage, which are those of all.
+    /// The counts of the only stage, or nil if they differ from the total.
     var counts: Counts? {
         let picture = model.picture
         let counts = picture.stages.map(Counts.init)

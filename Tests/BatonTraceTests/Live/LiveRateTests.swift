@@ -27,7 +27,7 @@ import Testing
         rate.begin(at: .zero)
         for second in 1...20 { rate.tick(ended: second * 10, isBusy: true, at: .seconds(second)) }
         for second in 1...5 { rate.tick(ended: 200 + second * 2, isBusy: true, at: .seconds(20 + second)) }
-        // After one window 1/e of the former pace is left.
+        // After one window, 1/e of the former rate remains in the average.
         let expected = 2 + 8 * 0.37
         #expect(abs((rate.perSecond ?? 0) - expected) < 0.3)
     }
@@ -35,7 +35,7 @@ import Testing
     @Test func slowOperationsAreSmoothedOverTen() {
         var rate = LiveRate()
         rate.begin(at: .zero)
-        // One a minute; looked at every second.
+        // One operation ends each minute, and the rate is updated each second.
         for second in 1...1200 { rate.tick(ended: second / 60, isBusy: true, at: .seconds(second)) }
         for second in 1201...1259 {
             rate.tick(ended: 20, isBusy: true, at: .seconds(second))

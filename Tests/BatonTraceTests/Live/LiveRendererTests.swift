@@ -17,7 +17,7 @@ import Testing
             ])
     }
 
-    @Test("A suspended queue and what is waited for are shown if there is room")
+    @Test("A suspended queue and obstacles are shown if there is room")
     func obstaclesAndSuspensions() {
         var model = LiveModel(keptFailures: 0)
         for id in 1...3 as ClosedRange<UInt64> {
@@ -134,7 +134,7 @@ import Testing
 }
 
 extension LivePicture {
-    /// With the sum of the stages, and a failure with each of these texts.
+    /// Makes a picture of these stages and their sum, with one failure for each text.
     init(showing stages: [LiveStage], of texts: String...) {
         self.init()
         self.stages = stages
@@ -153,7 +153,7 @@ extension LivePicture {
     }
 }
 
-/// What ended has done so in three seconds.
+/// Makes a stage whose finished operations took three seconds.
 func stage(_ name: String, done: Int = 0, failed: Int = 0, running: Int = 0, waiting: Int = 0) -> LiveStage {
     var stage = LiveStage(name: name)
     (stage.done, stage.failed, stage.running, stage.waiting) = (done, failed, running, waiting)

@@ -17,7 +17,7 @@ import Testing
         #expect(report.summary(over) == ["2 operations: 1 done, 1 failed in 3.0 s"])
     }
 
-    @Test("Every failure has a line, and those that follow from others are counted")
+    @Test("Every root failure has a line, and failures that follow from others are counted")
     func failuresAndDependents() {
         var report = LiveReport()
         var picture = LivePicture(showing: [stage("s", failed: 50, running: 1)], of: "a", "b", "c", "d", "e")
@@ -34,7 +34,7 @@ import Testing
         #expect(report.lines(rest).isEmpty)
     }
 
-    @Test("A suspension is told when it begins and when it ends")
+    @Test("A suspension is reported when it begins and when it ends")
     func suspensions() {
         var report = LiveReport()
         var picture = LivePicture(showing: [stage("s", running: 1)])
@@ -87,7 +87,7 @@ import Testing
 }
 
 extension [LiveStage] {
-    /// Those from this place on have not begun.
+    /// The same stages, of which those from this index on have not begun.
     fileprivate func asWaiting(_ place: Int) -> Self {
         enumerated().map { index, stage in
             if index < place { return stage }

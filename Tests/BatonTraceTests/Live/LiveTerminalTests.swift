@@ -15,7 +15,7 @@ import Testing
         queue.add((0..<100).map { AsyncOperation("o \($0)") {} })
         await queue.waitUntilIdle()
         await view.finish()
-        // The signal of the pipe is neither left to the thread that wrote nor ignored from now on.
+        // `SIGPIPE` is neither left blocked on the writing thread nor ignored from now on.
         var action = sigaction()
         sigaction(SIGPIPE, nil, &action)
         var mask = sigset_t()
@@ -42,7 +42,7 @@ import Testing
         let queue = AsyncOperationQueue()
         let view = LiveView(
             of: queue, options: pipe.options(.redrawn), clock: TestClock(), output: pipe.output(.redrawn))
-        // Ends although nothing can be written.
+        // The queue becomes idle although the view cannot write.
         queue.add((0..<1000).map { AsyncOperation("o \($0)") {} })
         await queue.waitUntilIdle()
         _ = pipe.read()
@@ -53,7 +53,7 @@ import Testing
     @Test func descriptorThatDoesNotBlockIsWrittenToWhenItCan() async throws {
         let pipe = try Pipe()
         _ = fcntl(pipe.writeEnd, F_SETFL, O_NONBLOCK)
-        // Many times what a pipe holds.
+        // The text is many times larger than the buffer of a pipe.
         let text = String(repeating: "x", count: 2_000_000)
         let results = EventLog<Bool>()
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 1))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func signalsThatTheProgramHandlesAreLeftToIt() {
-        // Not one that test runners use.
+        // Test runners do not use this signal.
         signal(SIGUSR2, SIG_IGN)
         LiveView.restoreTerminalWhenInterrupted(by: [SIGUSR2, 100_000])
         let ignoring = signal(SIGUSR2, SIG_DFL)
@@ -141,18 +141,18 @@ import Testing
 }
 
 #if os(Linux)
-    /// A terminal without a window.
+    /// A pseudo-terminal with a given number of columns and rows.
     private final class PseudoTerminal: Sendable {
         struct NoTerminal: Error {}
 
         private let master: CInt
-        /// Where programs write to.
+        /// The descriptor to which programs write.
         let end: CInt
 
         init(columns: UInt16, rows: UInt16) throws {
             master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
             var (isLocked, number) = (CInt(0), CInt(0))
-            // TIOCSPTLCK and TIOCGPTN: `ptsname` is not imported.
+            // The requests are TIOCSPTLCK and TIOCGPTN, because Swift does not import `ptsname`.
             guard ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
                 throw NoTerminal()
             }

@@ -42,7 +42,7 @@ import Testing
         await gate.waitForWaiters(count: 1)
         clock.advance(by: .milliseconds(99))
         #expect(pipe.read() == "")
-        // The start is folded when the reader gets to it.
+        // The view shows the start when its reader has received the event.
         var drawn = ""
         while !drawn.contains("1 running") {
             clock.advance(by: .milliseconds(100))
@@ -71,7 +71,7 @@ import Testing
         shared.size = LiveOutput.Size(columns: 10, rows: 24)
         clock.advance(by: .milliseconds(100))
         await clock.waitForSleepers(count: 1)
-        // The line that was there has been broken into eight, and the one that says that the queue is suspended into
+        // The narrower terminal has wrapped the previous line into eight lines, and the line about the suspension into
         // three.
         #expect(pipe.read() == "\r\u{1B}[11Along… 0/1\u{1B}[K\r\nthe queu…\u{1B}[K\r\n\u{1B}[J")
         operation.cancel()
@@ -102,7 +102,7 @@ import Testing
         operation.cancel()
     }
 
-    @Test("What waits for an exclusion is counted and named, also if it waited before the view was made")
+    @Test("Waits for exclusions are counted and named, also if they began before the view was made")
     func exclusionsAreCounted() async throws {
         for waitsBefore in [false, true] {
             let pipe = try Pipe()
@@ -164,7 +164,7 @@ struct Oops: Error, CustomStringConvertible {
     let description = "oops"
 }
 
-/// Notes its release.
+/// Records its release in the log.
 private final class Witness: Sendable {
     let name = "stage"
     private let log: EventLog<String>
@@ -174,7 +174,7 @@ private final class Witness: Sendable {
     deinit { log("released") }
 }
 
-/// A size that the test changes.
+/// A terminal size that the test can change.
 private final class Shared: Sendable {
     private let state: Locked<LiveOutput.Size>
 

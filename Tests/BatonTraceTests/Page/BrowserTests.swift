@@ -4,9 +4,11 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// The page in a real browser without a window, where one is installed. One browser at a time is enough for a machine.
+/// Tests the page in a headless browser, where one is installed. The tests are serialized, because each starts a
+/// browser.
 @Suite(.serialized, .enabled(if: Browser.isInstalled, Browser.need), .timeLimit(.minutes(10))) struct BrowserTests {
-    /// Two loads, a parser for each, a report of both; a retry, a failure, and one that goes on.
+    /// Two loads, a parser for each, and a report of both, with a retry, a failure, and an operation that is still
+    /// running.
     static var work: Trace {
         var sketch = Sketch()
         let one = sketch.add("load 1", 0, ready: 0, start: 0, end: 30)
@@ -25,7 +27,7 @@ import Testing
         return sketch.trace
     }
 
-    /// Each in turn is looked for in the table, and pointed at in the picture.
+    /// Searches for each operation in the table, and points at it in the picture.
     @Test func everyOperationIsFoundAndTheConsoleIsSilent() async throws {
         var sketch = Sketch()
         for (place, name) in hostileNames.enumerated() {
@@ -73,15 +75,15 @@ import Testing
         }
     }
 
-    /// Of the time of the page's thread, so that a busy machine changes nothing. Loading, laying out and drawing are in
-    /// it.
+    /// Measures the processor time of the page's thread, so that a busy machine does not matter. It includes loading,
+    /// layout and drawing.
     @Test func aHundredThousandOperationsAreDrawnWithinFiveSeconds() async throws {
         try await Browser.open(.ofHundredThousand, page: Trace.pageOfHundredThousand) { browser in
             let count: Int = try browser.value("Number(document.documentElement.dataset.operations)")
             #expect(count == 100_000)
             let seconds: Double = try browser.threadSeconds()
             #expect(seconds > 0 && seconds < 5)
-            // It can be moved in, too.
+            // Zooming takes less than a second as well.
             try browser.wheel(at: browser.middle(of: "canvas"), down: -300)
             #expect(try browser.threadSeconds() - seconds < 1)
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import BatonTrace
 
 extension BrowserTests {
-    /// What the pointer and the wheel do in the picture.
+    /// Tests of the pointer and the wheel in the picture.
     @Suite struct Pointer {
         @Test func theWheelZoomsAtThePointer() async throws {
             try await Browser.open(work) { browser in
@@ -41,7 +41,7 @@ extension BrowserTests {
                 }
                 try browser.release(at: point)
                 #expect(abs(try browser.value("timeAt(\(point.x))") - time) < 1)
-                // A drag chooses nothing.
+                // A drag selects no operation.
                 #expect(try browser.value("state.chosen === null"))
                 point.x += 50
                 try browser.move(to: point)
@@ -93,7 +93,7 @@ extension BrowserTests {
             }
         }
 
-        @Test("A wait for an exclusion, a rate or a suspended queue has its own colour and words")
+        @Test("Waits for exclusions, rates and suspended queues have their own colours and words")
         func waitsAreToldApart() async throws {
             var sketch = Sketch()
             sketch.add("held", 0, ready: 0, start: 80, end: 100)
@@ -162,13 +162,14 @@ extension BrowserTests {
 }
 
 extension Browser {
-    /// How much of the picture has the colour of links, but for the row of an operation, which is outlined in it.
+    /// Counts the pixels that have the colour of links, without the row of `name`, whose outline has that colour as
+    /// well.
     fileprivate func linkPixels(besides name: String) throws -> Int {
         let row = "rowY(operations.find(one => one.name === \(Browser.quoted(name))))"
         return try pixels(of: "mark", besides: row, tolerance: 24)
     }
 
-    /// How much of the picture has that colour, but for the row at that height.
+    /// Counts the pixels that have a colour, without those near the row at a vertical position.
     fileprivate func pixels(of colour: String, besides row: String = "-100", tolerance: Int = 8) throws -> Int {
         try value(
             """

@@ -3,7 +3,7 @@ import Testing
 @testable import BatonTrace
 
 extension BrowserTests {
-    /// Keys, search, the table and the buttons.
+    /// Tests of keys, search, table and buttons.
     @Suite struct Table {
         @Test func keysZoomAndMove() async throws {
             try await Browser.open(work) { browser in
@@ -41,7 +41,7 @@ extension BrowserTests {
                 try browser.type("Escape", "/")
                 for key in "running" { try browser.type(String(key)) }
                 #expect(try browser.column(0) == ["report"])
-                // Keys are letters there.
+                // In the search field, keys enter letters.
                 let from: Double = try browser.value("view.from")
                 try browser.type("+", "c")
                 #expect(try browser.value("view.from") == from)
@@ -50,17 +50,17 @@ extension BrowserTests {
             }
         }
 
-        /// A hundred rows of pages, of which a few are looked for.
+        /// A trace of 300 pages, some of which the tests search for.
         private static var pages: Trace {
             var sketch = Sketch()
             for place in 0..<300 {
-                // They overlap, so that each has a row of its own.
+                // The runs overlap, so that each has a row of its own.
                 sketch.add("page \(place)", 0, ready: place, start: place * 10, end: 4000 + place)
             }
             return sketch.trace
         }
 
-        /// Whether the row of the chosen one is to be seen in the picture and in the table.
+        /// Returns whether the row of the selected operation is visible, in the picture and in the table.
         private static func seen(_ browser: Browser) throws -> [Bool] {
             try browser.value(
                 """
@@ -72,7 +72,7 @@ extension BrowserTests {
                 """)
         }
 
-        @Test("The search goes to its first match, Enter to the next, and Shift with Enter to the one before")
+        @Test("The search goes to its first match, Enter to the next, and Shift-Enter to the previous one")
         func searchGoesThroughItsMatches() async throws {
             try await Browser.open(Self.pages) { browser in
                 func expect(_ name: String) throws {
@@ -82,7 +82,7 @@ extension BrowserTests {
                 try browser.type("/")
                 for key in "age 2" { try browser.type(String(key)) }
                 for key in "9" { try browser.type(String(key)) }
-                // 29 and 290 to 299.
+                // The matches are page 29 and pages 290 to 299.
                 #expect(try browser.column(0).first == "page 29")
                 try expect("page 29")
                 try browser.type("Enter")
@@ -92,7 +92,7 @@ extension BrowserTests {
                 try browser.type(shift: "Enter")
                 try browser.type(shift: "Enter")
                 try expect("page 29")
-                // Round the end.
+                // The search wraps around.
                 try browser.type(shift: "Enter")
                 try expect("page 299")
                 try browser.type("Enter")
@@ -100,7 +100,7 @@ extension BrowserTests {
             }
         }
 
-        @Test("A match is brought into view if it runs outside of it, although it waits inside")
+        @Test("A match is brought into view if only its wait is visible, but not its run")
         func searchMovesInTime() async throws {
             var sketch = Sketch()
             for place in 0..<100 { sketch.add("page \(place)", 0, ready: 0, start: place * 10, end: place * 10 + 5) }
@@ -130,7 +130,7 @@ extension BrowserTests {
                 try browser.type(shift: "Enter")
                 #expect(try place() == before)
                 #expect(try browser.value("state.chosen.name") == "page 250")
-                // Without words there is nothing to go to.
+                // An empty search has no match.
                 try browser.type("Escape", "/", "Enter")
                 #expect(try place() == before)
                 #expect(try browser.value("state.chosen === null"))
@@ -182,7 +182,7 @@ extension BrowserTests {
             }
         }
 
-        /// With the wheel of a user, over a hundred times as many rows as there are in the document.
+        /// Scrolls with the wheel through far more rows than the document contains at a time.
         @Test func aLongTableIsScrolledThrough() async throws {
             try await Browser.open(.ofHundredThousand, page: Trace.pageOfHundredThousand) { browser in
                 #expect(try browser.column(0).count < 60)
@@ -194,7 +194,7 @@ extension BrowserTests {
 }
 
 extension Browser {
-    /// The texts of a column of the table, from the top.
+    /// Returns the texts of a column of the table, from top to bottom.
     fileprivate func column(_ number: Int) throws -> [String] {
         try value("Array.from(document.querySelectorAll('.row'), row => row.children[\(number)].textContent)")
     }

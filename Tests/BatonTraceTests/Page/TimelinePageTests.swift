@@ -5,7 +5,7 @@ import Testing
 @testable import BatonTrace
 
 @Suite(.timeLimit(.minutes(10))) struct TimelinePageTests {
-    /// What the script of the page reads.
+    /// Returns the data that the script of the page reads.
     private func data(_ page: String) throws -> [String: Any] {
         let begin = try #require(page.range(of: "<script id=\"data\" type=\"application/json\">"))
         let end = try #require(page.range(of: "</script>", range: begin.upperBound..<page.endIndex))
@@ -71,7 +71,7 @@ import Testing
         #expect(rows[0][6] as? [Int] == [places[.rate] ?? -1, 0, 5000, 0, places[.suspension] ?? -1, 5000, 9000, -1])
         #expect(data["texts"] as? [String] == ["‘api’"])
         #expect(data["suspensions"] as? [[Int]] == [[5000, 9000], [10_000, 10_000]])
-        // The script knows the reasons by their places.
+        // The script identifies reasons by their indices.
         let names = TracedWait.Reason.allCases.map { "'\($0)'" }.joined(separator: ", ")
         #expect(page.contains("const reasons = [\(names)];"))
         for reason in TracedWait.Reason.allCases { #expect(page.components(separatedBy: "--\(reason): #").count == 4) }

@@ -3,7 +3,7 @@ import Testing
 @testable import BatonTrace
 
 extension BrowserTests {
-    /// The page on small and on large screens, light and dark.
+    /// Tests the page on small and large screens, in light and dark mode.
     @Suite struct Width {
         @Test(arguments: [360, 1280, 2560], [false, true])
         func everythingFitsAndCanBeRead(width: Int, isDark: Bool) async throws {
@@ -18,7 +18,7 @@ extension BrowserTests {
                       .map(one => one.outerHTML)
                     """)
                 #expect(outside == [])
-                // What somebody looks for in a table is never left out, nor cut.
+                // These columns are never hidden or truncated.
                 for column in ["Operation", "Outcome", "Waiting", "Running", "Runs"] {
                     let isWhole: Bool = try browser.value(
                         """
@@ -35,7 +35,7 @@ extension BrowserTests {
             }
         }
 
-        /// The contrast of WCAG 2, for text of this size: at least 4.5.
+        /// WCAG 2 requires a contrast of at least 4.5 for text of this size.
         @Test(arguments: [false, true]) func textCanBeToldFromWhatIsBehindIt(isDark: Bool) async throws {
             try await Browser.open(work, isDark: isDark) { browser in
                 let weak: [String] = try browser.value(

@@ -2,14 +2,14 @@ import Testing
 
 @testable import Baton
 
-/// What a seat in a stream of events gives to one who takes all at once.
+/// Tests that a subscriber can take all events of its buffer at once.
 @Suite(.timeLimit(.minutes(10))) struct TakingEventsTests {
     private func event(_ number: UInt64) -> OperationEvent {
         OperationEvent(
             number: number, time: .zero, subject: EventSubject(.sketched(1, "a"), in: nil), kind: .ready)
     }
 
-    /// Numbers; negative: so many were dropped.
+    /// Takes all events, and returns their numbers; a negative number is a count of dropped events.
     private func taken(_ buffer: inout EventBuffer) -> [Int] {
         buffer.takeAll().map { event in
             if case .dropped(let count) = event.kind { return -count }

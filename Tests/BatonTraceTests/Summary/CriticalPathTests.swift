@@ -3,11 +3,11 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// Traces by hand, and the chain that determined their end.
+/// Tests the critical path of handwritten traces.
 @Suite(.timeLimit(.minutes(10))) struct CriticalPathTests {
     private var sketch = Sketch()
 
-    /// "name running 1-2" and "name queue 2-3", in milliseconds.
+    /// Returns steps such as "name running 1-2" and "name queue 2-3", in milliseconds.
     private func path(_ sketch: Sketch) -> [String] {
         sketch.trace.criticalPath().steps.map { step in
             let what =
@@ -63,7 +63,7 @@ import Testing
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
         sketch.add("never", 0, after: [a], end: 9, outcome: outcome)
-        // Ready, and cancelled before a lane took it up.
+        // This operation was ready, but ended before a worker took it.
         sketch.add("ready", 0, ready: 3, end: 12, outcome: outcome)
         sketch.add("waits", 0, after: [a], outcome: nil)
         sketch.trace.end = .milliseconds(20)
@@ -71,7 +71,7 @@ import Testing
         #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a"])
     }
 
-    @Test("If nothing ran there is no path")
+    @Test("If nothing ran, there is no path")
     func pathWithoutRuns() {
         var sketch = Sketch()
         let a = sketch.add("skipped", 0, end: 5, outcome: .skipped)
@@ -90,7 +90,7 @@ import Testing
         #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "skipped", "b"])
     }
 
-    @Test("Nobody makes room for what waits for a rate or a suspended queue")
+    @Test("A wait for a rate or a suspended queue is a step of its own")
     func ratesAndSuspensionsAreSteps() {
         var sketch = Sketch()
         sketch.add("other", 0, ready: 0, start: 0, end: 3)
@@ -170,12 +170,12 @@ import Testing
 
     @Test func whoWaitsForOneThatGoesOnIsNotTheCause() {
         var sketch = Sketch()
-        // What runs it is not in the trace.
+        // The parent of this operation is not in the trace.
         let a = sketch.add("a", 0, ready: 0, start: 0, in: 99, outcome: nil)
         sketch.add("b", 0, after: [a], outcome: nil)
         sketch.trace.end = .milliseconds(20)
         #expect(path(sketch) == ["a running 0-20"])
-        // The other one has not run, and so has not made anything longer.
+        // `b` has not run, so it has not delayed the end.
         #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a"])
     }
 
@@ -207,7 +207,7 @@ import Testing
         #expect(sketch.trace.criticalPath().duration <= .milliseconds(9))
     }
 
-    /// It would take an hour if the way back to the parent began at its end each time.
+    /// This would take an hour if each step back to the parent searched its attempts from the end.
     @Test func oneThatRunsManyTimesWithAChildEachTakesNoTime() {
         var sketch = Sketch()
         let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 50_000 * 4)

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "A duration that is rounded up moves to the next number of decimals or the next unit",
+        "A duration that is rounded up may change its decimals or its unit",
         arguments: [
             (7, "7 ns"), (999, "999 ns"), (1000, "1.00 µs"), (9_994, "9.99 µs"), (9_995, "10.0 µs"),
             (99_949, "99.9 µs"), (99_960, "100 µs"), (999_499, "999 µs"), (999_500, "1.00 ms"),
@@ -76,7 +76,7 @@ import Testing
         #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))
     }
 
-    @Test("The text says which exclusions and rates were waited for")
+    @Test("The text names the exclusions and rates that operations waited for")
     func namesAreTold() {
         var sketch = Sketch()
         for place in 0..<6 { sketch.add("a", 0, ready: 0, start: 100, end: 110 + place) }

@@ -3,9 +3,10 @@ import Testing
 
 @testable import BatonTrace
 
-/// A real browser without a window, over the DevTools protocol: clicks, keys and the wheel go the way that a user's go.
+/// A headless browser, controlled over the DevTools protocol: clicks, keys and the wheel are handled like those of a
+/// user.
 ///
-/// Everything here blocks; see ``open(_:at:_:)``.
+/// All methods block the calling thread; see `open`, which calls its body on a thread of its own.
 final class Browser {
     enum Trouble: Error {
         case closed, silent
@@ -23,7 +24,7 @@ final class Browser {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     static var isInstalled: Bool { program != nil }
-    /// Why a test is skipped.
+    /// The reason why a test is skipped.
     static let need: Comment = "There is no Chromium in PATH. ‘scripts/bootstrap test’ installs it."
 
     private let process = Process()
@@ -32,13 +33,13 @@ final class Browser {
     private var received = Data()
     private var count = 0
     private var session: String?
-    /// What the console and the browser have said that is an error or a warning.
+    /// The errors and warnings of the console and the browser.
     private(set) var complaints: [String] = []
     private var loadedCount = 0
 
     private init(_ program: String, profile: URL) throws {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        // The protocol is spoken through the descriptors 3 and 4.
+        // The browser reads the protocol from descriptor 3 and writes it to descriptor 4.
         process.arguments = [
             "-c", #"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#, program, "--headless", "--no-sandbox",
             "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
@@ -53,7 +54,7 @@ final class Browser {
         try call("Performance.enable", ["timeDomain": "threadTicks"])
     }
 
-    /// Shows a trace, and has a body look at it, on a thread of its own. The page is made, unless it is there already.
+    /// Shows a trace, and calls a body on a thread of its own to inspect it. Makes the page, unless `content` is given.
     static func open(
         _ trace: Trace, page content: [UInt8]? = nil, hash: String = "", width: Int = 1200, height: Int = 800,
         isDark: Bool = false,
@@ -98,7 +99,7 @@ final class Browser {
         }
     }
 
-    /// The next answer or event. Events are noted.
+    /// Returns the next response or event. Events are also recorded.
     private func next() throws -> [String: Any] {
         while true {
             if let end = received.firstIndex(of: 0) {
@@ -108,7 +109,7 @@ final class Browser {
                 note(object)
                 return object
             }
-            // A browser that says nothing for so long will say nothing any more.
+            // A browser that is silent for two minutes is considered dead.
             var ready = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
             if poll(&ready, 1, 120_000) == 0 { throw Trouble.silent }
             let more = output.fileHandleForReading.availableData
@@ -143,7 +144,7 @@ final class Browser {
         try settle()
     }
 
-    /// Until what is due has been drawn.
+    /// Returns when the page has drawn all pending changes.
     func settle() throws {
         try call(
             "Runtime.evaluate",
@@ -153,14 +154,14 @@ final class Browser {
             ])
     }
 
-    /// The value of an expression, in the page.
+    /// Evaluates an expression in the page.
     func value<Value>(_ expression: String, as type: Value.Type = Value.self) throws -> Value {
         let answer = try call("Runtime.evaluate", ["expression": expression, "returnByValue": true])
         if let details = answer["exceptionDetails"] { throw Trouble.refused("\(expression): \(details)") }
         return try #require((answer["result"] as? [String: Any])?["value"] as? Value, "\(expression): \(answer)")
     }
 
-    /// How long the thread of the page has worked.
+    /// Returns the processor time of the page's thread, in seconds.
     func threadSeconds() throws -> Double {
         let metrics = try call("Performance.getMetrics")["metrics"] as? [[String: Any]] ?? []
         return try #require(metrics.first { $0["name"] as? String == "TaskDuration" }?["value"] as? Double)
@@ -173,7 +174,7 @@ final class Browser {
         var y: Double
     }
 
-    /// The middle of the first element that fits.
+    /// Returns the middle of the first element that matches a selector.
     func middle(of selector: String) throws -> Point {
         let box: [Double] = try value(
             """
@@ -183,7 +184,8 @@ final class Browser {
         return Point(x: box[0], y: box[1])
     }
 
-    /// Where the first run of an operation is drawn. The wheel knows whole pixels only.
+    /// Returns the position at which the first run of an operation is drawn, in whole pixels, because the wheel
+    /// supports no others.
     func run(of name: String) throws -> Point {
         let box: [Double] = try value(
             """
@@ -229,7 +231,7 @@ final class Browser {
         try settle()
     }
 
-    /// A key that makes no letter, while Shift is pressed.
+    /// Presses a key that enters no letter, together with Shift.
     func type(shift key: String) throws {
         try call("Input.dispatchKeyEvent", ["type": "keyDown", "key": key, "modifiers": 8])
         try call("Input.dispatchKeyEvent", ["type": "keyUp", "key": key, "modifiers": 8])

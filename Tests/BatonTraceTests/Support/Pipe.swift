@@ -2,7 +2,7 @@ import Foundation
 
 @testable import BatonTrace
 
-/// A pipe of the system, for views that write to descriptors.
+/// A pipe, for views that write to descriptors.
 final class Pipe: Sendable {
     struct NoPipe: Error {}
 
@@ -21,7 +21,7 @@ final class Pipe: Sendable {
         close(writeEnd)
     }
 
-    /// What is there, without waiting.
+    /// Returns the text that is available, without waiting.
     func read() -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -32,14 +32,14 @@ final class Pipe: Sendable {
         }
     }
 
-    /// Puts something else, that nobody reads, in the place of the end that is read.
+    /// Replaces the read end, so that the pipe has no reader.
     func breakOff() {
         let nothing = open("/dev/null", O_RDONLY)
         dup2(nothing, readEnd)
         close(nothing)
     }
 
-    /// Until nothing more fits.
+    /// Writes until the pipe is full.
     func fill() {
         let flags = fcntl(writeEnd, F_GETFL)
         _ = fcntl(writeEnd, F_SETFL, flags | O_NONBLOCK)
@@ -56,7 +56,7 @@ final class Pipe: Sendable {
         return options
     }
 
-    /// Without colours, with a guard of its own: that of the process is for all views.
+    /// Makes an output without colours. It has a guard of its own, because all views share that of the process.
     func output(
         _ style: LiveView.Options.Style, redrawGuard: RedrawGuard = RedrawGuard(), locale: String = "C.UTF-8",
         size: @escaping @Sendable () -> LiveOutput.Size = { LiveOutput.Size(columns: 80, rows: 24) }

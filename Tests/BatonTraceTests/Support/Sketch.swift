@@ -1,11 +1,11 @@
 @testable import Baton
 @testable import BatonTrace
 
-/// A trace by hand, with times in milliseconds.
+/// A handwritten trace, with times in milliseconds.
 struct Sketch {
     var trace = Trace(queueName: "q", queueNumber: 1, start: .zero, end: .zero, eventCount: 0, operations: [])
 
-    /// Runs from `start` to `end` in one attempt; nil: that has not come.
+    /// Adds an operation that runs from `start` to `end` in one attempt. Nil: it has not happened yet.
     @discardableResult
     mutating func add(
         _ name: String, _ added: Int, after sources: [UInt64] = [], evaluating: Int? = nil, ready: Int? = nil,
@@ -47,7 +47,8 @@ extension OperationReference {
 }
 
 extension Trace {
-    /// Each waits, depends on two others and runs; every fiftieth fails with an error of its own.
+    /// A trace of 100,000 operations, each of which waits, depends on two others and runs. Every fiftieth fails with an
+    /// error of its own.
     static let ofHundredThousand: Trace = {
         var trace = Sketch().trace
         for place in 0..<100_000 {
@@ -77,11 +78,11 @@ extension Trace {
         return trace
     }()
 
-    /// Made once: under ThreadSanitizer that takes ten seconds.
+    /// The page is made once, because that takes ten seconds under ThreadSanitizer.
     static let pageOfHundredThousand = ofHundredThousand.timelineBytes()
 }
 
-/// What a name can do to a picture.
+/// Names that break a picture unless they are escaped.
 let hostileNames = [
     "</script><script>alert(1)</script>", "\"quoted\" 'twice'", "two\nlines\r\nthree", "back\\slash\\", "😀 👨‍👩‍👧‍👦",
     "שלום עולם", "<!--", "]]>&amp;&lt;", "\u{2028}\u{2029}\u{0}\u{1b}[31m", "", " ", "end", "#quot; %23 `md`;",

@@ -3,9 +3,9 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// What events say of operations, without a queue.
+/// Tests the records that are built from events, without a queue.
 @Suite(.timeLimit(.minutes(10))) struct TraceBuilderTests {
-    @Test("However long the queue takes, that is no delay")
+    @Test("A wait for the queue is no delay, however long it is")
     func queueIsNoDelay() {
         var operation = TracedOperation(.sketched(1, "a"))
         operation.added = .zero
@@ -21,7 +21,7 @@ import Testing
     let a = OperationReference.sketched(1, "a")
     let b = OperationReference.sketched(2, "b")
 
-    /// One event a millisecond, from 1 on.
+    /// Returns one event for each millisecond, beginning at 1.
     private func events(_ told: [(OperationReference, OperationEvent.Kind)]) -> [OperationEvent] {
         told.enumerated().map { place, event in
             OperationEvent(
@@ -32,7 +32,7 @@ import Testing
 
     private func trace(_ told: [(OperationReference, OperationEvent.Kind)]) -> Trace { Trace(of: events(told)) }
 
-    /// "reason from-to", in milliseconds.
+    /// Returns waits such as "queue 1-3", in milliseconds.
     private func waits(_ told: [OperationEvent.Kind]) -> [String] {
         let trace = trace(told.map { (a, $0) })
         return trace.operations[0].waits(until: trace.end).map {
@@ -94,12 +94,12 @@ import Testing
             ],
             ["queue 1-4", "rate ‘api’ 4-5", "queue 5-6", "exclusion ‘db’ 6-8", "queue 8-9"]
         ),
-        // It was granted before anybody could tell which exclusion it was.
+        // The exclusion was granted before its name was known.
         (
             [.added(edges: []), .ready, .acquiring, .granted, .started(attempt: 1), success],
             ["queue 1-3", "exclusion 3-4", "queue 4-5"]
         ),
-        // The grant was dropped.
+        // The event of the grant was dropped.
         ([.added(edges: []), .ready, excluded, .started(attempt: 1), success], ["queue 1-3", "exclusion ‘db’ 3-4"]),
         ([.added(edges: []), .ready, excluded, success], ["queue 1-3", "exclusion ‘db’ 3-4"]),
         ([.added(edges: []), .ready, excluded], ["queue 1-3"]),
@@ -121,7 +121,7 @@ import Testing
         #expect(waits(life) == expected)
     }
 
-    @Test("An obstacle has its name and who held it")
+    @Test("An obstacle has its name and its holder")
     func obstaclesAreNamed() {
         let trace = trace([(a, .added(edges: [])), (a, .ready), (a, .acquiring), (a, Self.excluded)])
         let obstacle = trace.operations[0].attempts[0].obstacles.first
@@ -131,7 +131,8 @@ import Testing
 
     // MARK: Suspensions
 
-    /// "reason from-to" of the operation `a`, in milliseconds, in a queue that is suspended from and to these times.
+    /// Returns the waits of operation `a`, such as "queue 1-3", in milliseconds, in a queue that is suspended in these
+    /// ranges.
     private func waits(
         _ told: [OperationEvent.Kind], parent: OperationReference? = nil, suspended: [ClosedRange<Int>], to end: Int
     ) -> [String] {
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("A wait for a suspended queue is told from a wait for a permit")
+    @Test("A wait for a suspended queue is distinguished from a wait for a permit")
     func suspensionsAreToldApart() {
         let life = [
             OperationEvent.Kind.added(edges: []), .ready, .progress(0), .progress(0), .progress(0),
@@ -163,26 +164,26 @@ import Testing
         #expect(waits(life, suspended: [2...4], to: 9) == ["queue 1-2", "suspension 2-4", "queue 4-6"])
         #expect(waits(life, suspended: [0...6], to: 9) == ["suspension 1-6"])
         #expect(waits(life, suspended: [2...3, 4...5], to: 9).count == 5)
-        // It began in spite of the suspension, which so did not hold it up.
+        // The operation started during the suspension, which therefore did not delay it.
         #expect(waits(life, suspended: [2...8], to: 9) == ["queue 1-6"])
         #expect(waits(life, suspended: [7...9], to: 9) == ["queue 1-6"])
-        // What goes on, and what ends before it runs.
+        // One operation still waits, and one ends before it runs.
         #expect(waits([.added(edges: []), .ready], suspended: [2...9], to: 9) == ["queue 1-2", "suspension 2-9"])
         #expect(waits([.added(edges: []), .ready, Self.success], suspended: [0...9], to: 9) == ["suspension 1-3"])
-        // Nothing but a wait for the queue is one for its resumption.
+        // Only a wait for the queue becomes a wait for its resumption.
         #expect(
             waits(
                 [.added(edges: []), .ready, Self.excluded, .granted, .started(attempt: 1)], suspended: [2...5], to: 9)
                 == ["queue 1-3", "exclusion 3-4", "suspension 4-5"])
     }
 
-    @Test("What a running body waits for goes on in a suspended queue")
+    @Test("Children of a running body run in a suspended queue")
     func childrenAreNotSuspended() {
         let life = [OperationEvent.Kind.added(edges: []), .ready, .progress(0), .started(attempt: 1)]
         #expect(waits(life, parent: b, suspended: [2...3], to: 9) == ["queue 1-4"])
     }
 
-    @Test("A queue that is suspended again and again makes the waits of each operation no longer than a few")
+    @Test("Each operation has only a few waits, however often its queue is suspended")
     func manySuspensions() {
         var builder = TraceBuilder(queue: nil, start: .zero)
         for id in 1...2000 as ClosedRange<UInt64> {
@@ -249,7 +250,7 @@ import Testing
         #expect(trace.operations[0].attempts.map(\.number) == [1, 1])
     }
 
-    /// Recording began while it ran.
+    /// Recording began while the operation ran.
     @Test func whatIsRecordedFromTheMiddleOfARunBeginsThere() {
         let trace = trace([
             (a, .progress(0.5)), (a, Self.retry), (a, .ready), (a, .started(attempt: 2)), (a, Self.success),

@@ -31,7 +31,7 @@ import Testing
         #expect(try written(sketch.trace) == sketch.trace)
     }
 
-    @Test("A file of an older version is read, and its waits are those that it had")
+    @Test("A file of an older version is read, and its waits are kept")
     func olderFiles() throws {
         let text = #"""
             {"end":9000000,"eventCount":4,"operations":[{"reference":{"id":1,"name":"x"},"added":0,"finished":9000000,
@@ -53,7 +53,7 @@ import Testing
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Trace.self, from: Data(text.utf8)) }
     }
 
-    @Test("Longer times than 73 years are clamped, and the order of times is kept")
+    @Test("Times beyond 73 years are clamped, and the order of times is kept")
     func longTimes() {
         let most: Int64 = 1 << 61
         #expect(Duration.seconds(2_305_843_009).nanoseconds == 2_305_843_009_000_000_000)
@@ -75,7 +75,7 @@ import Testing
         #expect(try written(sketch.trace).operations[0].name == name)
     }
 
-    /// From hands that are not a recorder's.
+    /// The files have not been written by a recorder.
     @Test(arguments: [
         #""added":-9223372036854775808,"attempts":[{"number":1,"ready":0,"start":-9223372036854775808,"end":9223372036854775807}]"#,
         #""added":0,"finished":1,"attempts":[{"number":1,"ready":0,"start":0,"end":9223372036854775807}]"#,
