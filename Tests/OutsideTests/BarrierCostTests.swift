@@ -2,9 +2,9 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("What barriers cost", .timeLimit(.minutes(5)))
+@Suite("Costs of barriers", .timeLimit(.minutes(5)))
 struct BarrierCostTests {
-    /// One operation and one barrier, again and again, in a suspended queue.
+    /// Makes a suspended queue with `count` pairs of an operation and a barrier.
     private func pairs(_ count: Int) -> (queue: AsyncOperationQueue, barriers: [AsyncOperation<Void>]) {
         let queue = AsyncOperationQueue()
         queue.isSuspended = true
@@ -15,7 +15,7 @@ struct BarrierCostTests {
         return (queue, barriers)
     }
 
-    @Test("Barriers that pile up, and then run")
+    @Test("Many barriers are added to a suspended queue, and then run")
     func run() async {
         await expectNearlyLinear(2_000) { count in
             let (queue, barriers) = pairs(count)
@@ -25,7 +25,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("Operations behind barriers that pile up")
+    @Test("Operations wait behind many barriers")
     func readers() async {
         await expectNearlyLinear(4_000) { count in
             let (queue, _) = pairs(count / 8)
@@ -39,7 +39,7 @@ struct BarrierCostTests {
         case firstToLast, lastToFirst, random
     }
 
-    @Test("Barriers that are cancelled in any order while the first operation runs", arguments: Order.allCases)
+    @Test("Barriers are cancelled in any order while the first operation runs", arguments: Order.allCases)
     func cancelled(order: Order) async throws {
         try await within {
             let gate = Gate()
@@ -64,7 +64,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("Looking at a queue full of barriers")
+    @Test("A queue full of barriers is inspected")
     func looking() async {
         await expectNearlyLinear(500) { count in
             let (queue, barriers) = pairs(count)
@@ -75,7 +75,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("A priority that is raised behind many barriers")
+    @Test("A priority is raised behind many barriers")
     func raising() async {
         await expectNearlyLinear(2_000) { count in
             let (queue, barriers) = pairs(count)
@@ -86,7 +86,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("Barriers that come and are cancelled behind one that waits, in a full queue")
+    @Test("Barriers are added and cancelled behind a waiting barrier, in a full queue")
     func cancelledAgainAndAgain() async {
         await expectNearlyLinear(500) { count in
             let queue = AsyncOperationQueue(isSuspended: true)
@@ -103,7 +103,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("A cancelled barrier is gone while an earlier one waits")
+    @Test("A cancelled barrier is released while an earlier one waits")
     func G31_aCancelledBarrierIsGoneBehindAnother() async throws {
         try await within {
             let gate = Gate()
@@ -125,7 +125,7 @@ struct BarrierCostTests {
         }
     }
 
-    @Test("Barriers that are cancelled keep nothing while an earlier operation runs")
+    @Test("Cancelled barriers retain nothing while an earlier operation runs")
     func keeping() async throws {
         try await within {
             let tokens = Tokens()

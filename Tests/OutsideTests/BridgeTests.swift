@@ -3,7 +3,7 @@ import BatonFoundation
 import Foundation
 import Testing
 
-/// Operations of ours and of Foundation that wait for one another, in a queue that is as narrow as can be.
+/// Tests operations of Baton and Foundation that wait for each other, in queues that are as narrow as possible.
 @Suite("Bridged operations in narrow queues")
 struct BridgeTests {
     private let queue = AsyncOperationQueue()
@@ -17,7 +17,7 @@ struct BridgeTests {
 
     private func ours(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { [order] in order.note(name) } }
 
-    /// Adds the operations in this order, and awaits all of them.
+    /// Adds the operations in the given order, and returns when all have finished.
     private func run(_ operations: [Foundation.Operation], width: Int) async throws {
         let narrow = OperationQueue()
         narrow.maxConcurrentOperationCount = width
@@ -42,7 +42,7 @@ struct BridgeTests {
         for place in 0..<width { #expect(order.has("before \(place)", before: "after \(place)")) }
     }
 
-    @Test("A chain across the bridge runs in its order, however it is added", arguments: 1...3, 0..<24)
+    @Test("A chain across the bridge runs in order, in whatever order it is added", arguments: 1...3, 0..<24)
     func chainAcrossTheBridge(width: Int, permutation: Int) async throws {
         let (first, third) = (foundation("1"), foundation("3"))
         let (second, fourth) = (ours("2"), ours("4"))
@@ -54,7 +54,7 @@ struct BridgeTests {
         #expect(order.all == ["1", "2", "3", "4"])
     }
 
-    @Test("A chain that begins with ours runs in its order, however it is added", arguments: 1...2, 0..<6)
+    @Test("A chain that begins in Baton runs in order, in whatever order it is added", arguments: 1...2, 0..<6)
     func chainThatBeginsWithOurs(width: Int, permutation: Int) async throws {
         let (first, third) = (ours("1"), ours("3"))
         let second = foundation("2")
@@ -66,7 +66,7 @@ struct BridgeTests {
     }
 
     @Test(
-        "A Foundation operation far behind is found: through operations, inputs, groups, and edges that are added later"
+        "A distant Foundation operation is found through operations, inputs, groups and later edges"
     )
     func farBehind() async throws {
         let before = foundation("before")
@@ -91,7 +91,7 @@ struct BridgeTests {
         for name in ["first", "child", "last", "late"] { #expect(order.has("before", before: name)) }
     }
 
-    @Test("A dependency that is added to a bridge that waits in its queue is waited for")
+    @Test("A bridge waits for a dependency that is added while it is in its queue")
     func dependencyOfAQueuedBridge() async throws {
         let narrow = OperationQueue()
         narrow.maxConcurrentOperationCount = 1
@@ -106,13 +106,13 @@ struct BridgeTests {
         #expect(order.all == ["before", "after"])
     }
 
-    /// What the links of a chain depend on in Foundation, and in which order they are bridged and added.
+    /// Which bridges the links of a chain depend on, and in which order the links are bridged and added.
     enum ChainKind: CaseIterable {
         case oneEach, oneEachReversed, oneForAll, oneForAllReversed
     }
 
     @Test(
-        "Bridges of long chains are added, and run, in a time that grows with their number",
+        "Bridges of long chains are added and run in time in proportion to their number",
         arguments: ChainKind.allCases)
     func chainsOfBridges(kind: ChainKind) async throws {
         try await expectNearlyLinear(reduced(60)) { count in
@@ -130,9 +130,9 @@ struct BridgeTests {
         }
     }
 
-    @Test("Many bridges that wait for many Foundation operations")
+    @Test("Many bridges wait for many Foundation operations")
     func fan() async throws {
-        // Foundation itself takes a square of the time for as many that wait in one queue: 0.15 s.
+        // Foundation itself takes quadratic time for operations that wait in one queue, 0.15 s for this count.
         let count = reduced(200)
         let befores = (0..<count).map { _ in BlockOperation {} }
         let middle = ours("middle")
@@ -143,7 +143,7 @@ struct BridgeTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test("Many that wait for Foundation operations, or run them, and are cancelled")
+    @Test("Many operations that wait for Foundation operations, or run them, are cancelled")
     func manyCancelledRuns() async throws {
         try await within {
             await expectNearlyLinear(reduced(500)) { count in
@@ -156,7 +156,7 @@ struct BridgeTests {
         }
     }
 
-    @Test("Bridges and progresses that are asked for again and again leave nothing on their operation")
+    @Test("Repeated requests for bridges and progresses leave nothing on their operation")
     func polled() async throws {
         let gate = AsyncOperation<Void>("gate") {}
         let operation = AsyncOperation("polled") {}.addDependency(gate)
@@ -177,7 +177,7 @@ struct BridgeTests {
         gate.cancel()
     }
 
-    @Test("A cancelled one does not wait for what is behind it", arguments: [true, false])
+    @Test("A cancelled operation finishes without its dependency", arguments: [true, false])
     func cancelledOne(isCancelledInFoundation: Bool) async throws {
         let never = foundation("never")
         let operation = ours("ours")
@@ -192,14 +192,14 @@ struct BridgeTests {
             while !bridge.isFinished { await Task.yield() }
         }
         #expect(order.all.isEmpty)
-        // Finishing afterwards reaches nobody who has gone.
+        // When the dependency finishes afterwards, it must not access the released operations.
         narrow.addOperation(never)
         try await within {
             while !never.isFinished { await Task.yield() }
         }
     }
 
-    @Test("A bridge that is released before what it waits for finishes is not reached any more")
+    @Test("A dependency may finish after a bridge that waited for it was released")
     func releasedBridge() async throws {
         let before = foundation("before")
         for _ in 0..<100 {
@@ -211,7 +211,7 @@ struct BridgeTests {
     }
 }
 
-/// What ran, in its order.
+/// The names of the operations that ran, in order.
 private final class Order: Sendable {
     private let names = Guarded<[String]>([])
 
@@ -226,7 +226,7 @@ private final class Order: Sendable {
     }
 }
 
-/// The permutation of this number.
+/// Returns the permutation with the given number.
 private func permuted<Element>(_ elements: [Element], _ number: Int) -> [Element] {
     var (rest, number) = (elements, number)
     var result: [Element] = []

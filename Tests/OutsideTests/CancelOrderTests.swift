@@ -3,9 +3,9 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("A cancel has happened when the call returns")
+@Suite("A cancel has taken effect when the call returns")
 struct CancelOrderTests {
-    @Test("A cancel from an onCancel block reaches a running body before the block goes on")
+    @Test("A cancel from an onCancel block reaches a running body before the block continues")
     func G16_aCancelInsideACancelHasHappened() async throws {
         try await within {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
@@ -28,7 +28,7 @@ struct CancelOrderTests {
             }
             await aRuns.wait()
             await bRuns.wait()
-            // The block holds the thread that cancels until the body of b has run on.
+            // The block keeps the cancelling thread busy until the body of `b` has continued.
             await onOwnThread { a.cancel() }
             let wasInTime = sawItInTime.load(ordering: .acquiring)
             #expect(wasInTime)
@@ -36,14 +36,14 @@ struct CancelOrderTests {
         }
     }
 
-    /// Runs a job in the call that hands it over, so that the task has begun before whoever makes it knows it.
+    /// Runs a job inside `enqueue`, so that a task begins before the code that creates it has received it.
     private final class AtOnceExecutor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    @Test("A cancel reaches a body although the thread that starts its task has not gone on yet")
+    @Test("A cancel reaches a body while the thread that starts its task is still in that call")
     func G16_aCancelOfATaskThatHasJustBegun() async throws {
         try await within {
             let queue = AsyncOperationQueue(executor: AtOnceExecutor())
@@ -64,7 +64,7 @@ struct CancelOrderTests {
         }
     }
 
-    @Test("A hundred operations that each cancel the next one from an onCancel block")
+    @Test("A hundred operations each cancel the next one from an onCancel block")
     func cancelsInsideOneAnother() async throws {
         try await within {
             let count = 100
@@ -86,8 +86,8 @@ struct CancelOrderTests {
             }
             for gate in running { await gate.wait() }
             next?.cancel()
-            // The innermost of those that nest has returned first. The rest was left to a loop when the stack became
-            // deep.
+            // The innermost of the nested cancels returns first. When the stack became too deep, the rest was done in a
+            // loop.
             let first = order.withLock { $0 }.first
             #expect(first ?? 0 >= 50)
             await queue.waitUntilIdle()

@@ -5,13 +5,13 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("Who fails because of a cycle does not depend on the order of adding")
+@Suite("The operations that fail because of a cycle do not depend on the order of adding")
 struct CycleOutcomeTests {
     enum Way: CaseIterable {
         case atOnce, oneByOne, onTwoQueues
     }
 
-    /// Adds the operations in this order, and returns when they have all finished.
+    /// Adds the operations in the given order, and returns when all have finished.
     private func run(_ operations: [AnyOperation], _ way: Way = .oneByOne) async throws {
         let queues = [AsyncOperationQueue(), AsyncOperationQueue()]
         switch way {
@@ -38,10 +38,10 @@ struct CycleOutcomeTests {
         }
     }
 
-    @Test("A cycle with a second way through it, in every order", arguments: Way.allCases)
+    @Test("A cycle with a second path through it, in every order", arguments: Way.allCases)
     func cycleWithASecondWay(way: Way) async throws {
         for order in permutations(of: 5) {
-            // Two ways from a to d, and one back.
+            // There are two paths from `a` to `d`, and one back.
             let (a, b, c, d) = (
                 AsyncOperation("a") {}, AsyncOperation("b") {}, AsyncOperation("c") {}, AsyncOperation("d") {}
             )
@@ -74,7 +74,7 @@ struct CycleOutcomeTests {
     }
 
     @Test(
-        "A group whose child needs what needs the group, beside another cycle, in every order", arguments: Way.allCases)
+        "A child depends on a dependent of its group, beside another cycle, in every order", arguments: Way.allCases)
     func groupAddedToABrokenCycle(way: Way) async throws {
         for order in permutations(of: 3) {
             let (x, y, z) = (AsyncOperation("x") {}, AsyncOperation("y") {}, AsyncOperation("z") {})
@@ -85,12 +85,12 @@ struct CycleOutcomeTests {
             let all: [AnyOperation] = [y, z, group]
             try await run(order.map { all[$0] }, way)
             for operation in [x, y, z] { #expect(operation.isOnCycle, "\(operation) in the order \(order)") }
-            // One that has begun fails because of its child.
+            // A group that has begun fails because of its child.
             #expect(group.error != nil, "in the order \(order)")
         }
     }
 
-    @Test("A cycle on which all but two have ended before another one through the last is closed, in every order")
+    @Test("A cycle of which two operations are left when a second cycle is closed, in every order")
     func G8_secondCycleThroughALateOperation() async throws {
         for order in permutations(of: 6) {
             let all = ["first", "second", "lead", "late", "third", "fourth"].map { AsyncOperation($0) {} }
@@ -98,7 +98,7 @@ struct CycleOutcomeTests {
             first.addDependency(second).addDependency(lead)
             second.addDependency(first)
             lead.addDependency(late)
-            // Without the first two, the lead is on no cycle.
+            // Without `first` and `second`, `lead` is on no cycle.
             late.addDependency(first).addDependency(third)
             third.addDependency(late).addDependency(fourth)
             fourth.addDependency(third)
@@ -109,7 +109,8 @@ struct CycleOutcomeTests {
 
     @Test("An operation that waits for a late one, which ends on a second cycle with another one, in every order")
     func waitsForAMemberOfASecondCycle() async throws {
-        // The fifth is on a cycle alone, and the fourth leads to the rest only through the second.
+        // Operation 4 depends on itself. Operations 2 and 3 wait for each other, and reach the rest only through
+        // operation 1.
         let graph = RandomGraph(sources: [[1, 5], [0], [3], [2, 1], [5, 4, 2], [4, 0]])
         for order in permutations(of: 6) {
             let operations = graph.operations
@@ -137,7 +138,7 @@ struct CycleOutcomeTests {
         #expect(late.isOnCycle)
     }
 
-    @Test("An operation that drops out of a broken cycle does not end with the one that it depended on")
+    @Test("An operation that leaves a broken cycle does not end with its former dependency")
     func operationThatDropsOutAndWaits() async throws {
         let queue = AsyncOperationQueue()
         let (a, b) = (AsyncOperation("a") {}, AsyncOperation("b") {})
@@ -158,7 +159,7 @@ struct CycleOutcomeTests {
         #expect(dropped.error == nil)
     }
 
-    @Test("What needs a child that its group takes along fails with both, in every order")
+    @Test("An operation that depends on a child of a failing group fails with both, in every order")
     func childThatEndsWithItsGroup() async throws {
         for order in permutations(of: 4) {
             let (y, z) = (AsyncOperation("y") {}, AsyncOperation("z") {})
@@ -179,7 +180,7 @@ struct CycleOutcomeTests {
     }
 
     @Test(
-        "A handler before the finish of a cancelled operation, added or not, that awaits it, or what needs it, is told so",
+        "A willFinish handler of a cancelled operation that awaits it or its dependent gets an error",
         arguments: HandlerWait.allCases, [false, true])
     func handlerThatWaitsForItsOwnEnd(wait: HandlerWait, isAdded: Bool) async throws {
         try await within {
@@ -198,7 +199,7 @@ struct CycleOutcomeTests {
             if isAdded { queue.add(operation, dependent) } else { queue.add(dependent) }
             await queue.waitUntilIdle()
             while operation.state != .finished { await Task.yield() }
-            // The dependent has not begun: it is the one that fails.
+            // The dependent has not begun, so it is the operation that fails.
             #expect(isTold.withLock { $0 } || dependent.isOnCycle)
         }
     }
@@ -220,7 +221,7 @@ struct CycleOutcomeTests {
         }
     }
 
-    @Test("What depends on a cycle follows its edges, and what a cycle depends on runs")
+    @Test("Dependents of a cycle follow their edges, and its dependencies run")
     func whatIsAroundACycle() async throws {
         for order in permutations(of: 6) {
             let before = AsyncOperation("before") { 1 }
@@ -242,7 +243,7 @@ struct CycleOutcomeTests {
         }
     }
 
-    @Test("An operation that drops out of the cycle before it is added runs")
+    @Test("An operation that leaves the cycle before it is added runs")
     func operationThatDropsOut() async throws {
         let hub = AsyncOperation("hub") {}
         let a = AsyncOperation("a") {}.addDependency(hub)
@@ -258,12 +259,12 @@ struct CycleOutcomeTests {
         #expect(b.error == nil)
     }
 
-    @Test("A cycle that leads through operations added much later")
+    @Test("A cycle leads through operations that are added much later")
     func cycleThatLeadsThroughLateOperations() async throws {
         for order in permutations(of: 3) {
             let hub = AsyncOperation("hub") {}
             let a = AsyncOperation("a") {}.addDependency(hub)
-            // A way back to the hub through three more.
+            // Three more operations form a path back to the hub.
             let late = (0..<3).map { AsyncOperation("late \($0)") {} }
             late[0].addDependency(late[1])
             late[1].addDependency(late[2])
@@ -282,7 +283,7 @@ struct CycleOutcomeTests {
     }
 
     /// The operations of a strongly connected component fail, and the others run.
-    @Test("Random graphs in random orders end as the model says", arguments: 0..<200)
+    @Test("Random graphs in random orders end as the model predicts", arguments: 0..<200)
     func G7_graphsWithCyclesAddedInAnyOrder(seed: UInt64) async throws {
         var generator = Generator(state: seed)
         let graph = RandomGraph(&generator)
@@ -309,7 +310,7 @@ struct CycleOutcomeTests {
         var generator = Generator(state: 1)
         for round in 0..<6_000 {
             let count = Int.random(in: 5...8, using: &generator)
-            // Pairs that wait for one another, and ways from some of them to others.
+            // The graph has pairs that wait for each other, and edges between some of the pairs.
             let sources = (0..<count).map { index in
                 [index ^ 1].filter { $0 < count }
                     + (0..<Int.random(in: 0...2, using: &generator)).map { _ in
@@ -329,7 +330,7 @@ struct CycleOutcomeTests {
         }
     }
 
-    @Test("Threads that add the members of overlapping cycles at once")
+    @Test("Threads add the members of overlapping cycles at once")
     func G8_threadsThatAddAtOnce() async throws {
         for seed in 0..<1_500 as Range<UInt64> {
             var generator = Generator(state: seed)
@@ -374,9 +375,9 @@ struct CycleOutcomeTests {
         #expect(body.error == nil)
     }
 
-    @Test("Bodies that wait for one another in a large graph are told so")
+    @Test("Bodies that wait for each other in a large graph get an error")
     func bodiesThatWaitForOneAnother() async throws {
-        // More than a search looks at in the call that closes the cycle.
+        // The graph is larger than the part that the call that closes the cycle searches.
         let queue = AsyncOperationQueue()
         let gate = Gate()
         let bodies = (0..<2).map { _ in AsyncOperation<Void>.Promise() }
@@ -400,7 +401,7 @@ struct CycleOutcomeTests {
 }
 
 extension AsyncOperation where Output == Void {
-    /// For bodies that know one another.
+    /// Holds an operation, so that bodies can refer to each other.
     fileprivate final class Promise: @unchecked Sendable {
         var operation = AsyncOperation<Void> {}
     }
@@ -422,7 +423,7 @@ private struct RandomGraph {
     init(_ generator: inout Generator) {
         let count = Int.random(in: 2...(Bool.random(using: &generator) ? 12 : 400), using: &generator)
         let density = Int.random(in: 1...3, using: &generator)
-        // Mostly from larger numbers to smaller ones, so that there are several components.
+        // Most edges lead from larger numbers to smaller ones, so that there are several components.
         let backwards = Int.random(in: 0...20, using: &generator)
         sources = (0..<count).map { index in
             (0..<Int.random(in: 0...density, using: &generator)).map { _ in
@@ -433,7 +434,7 @@ private struct RandomGraph {
         }
     }
 
-    /// Those from which a way leads back.
+    /// The operations from which a path leads back to themselves.
     var membersOfCycles: Set<Int> {
         Set(
             sources.indices.filter { start in

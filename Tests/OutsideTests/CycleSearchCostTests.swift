@@ -3,11 +3,11 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("The search for cycles costs no more than the graph", .serialized)
+@Suite("The search for cycles takes time in proportion to the graph", .serialized)
 struct CycleSearchCostTests {
     // MARK: Waits
 
-    /// `size` operations that all wait for one operation, which waits for another one.
+    /// Runs `size` operations that all wait for one operation, which waits for another one.
     private func waitForOne(
         _ size: Int, _ makeWaiter: (AsyncOperation<Void>, Counter) -> AnyOperation
     ) async {
@@ -24,7 +24,7 @@ struct CycleSearchCostTests {
         #expect(begun.value == size)
     }
 
-    @Test("Bodies that await one value")
+    @Test("Bodies await one value")
     func bodiesThatAwaitOneValue() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -38,7 +38,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Bodies that run one child")
+    @Test("Bodies run one child")
     func bodiesThatRunOneChild() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -52,7 +52,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Conditions with one dependency")
+    @Test("Conditions have one dependency")
     func conditionsWithOneDependency() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -63,7 +63,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Groups with one child")
+    @Test("Groups have one child")
     func groupsWithOneChild() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -76,7 +76,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Bodies with a dependent that await the end of a chain")
+    @Test("Bodies with a dependent await the end of a chain")
     func bodiesThatAwaitTheEndOfAChain() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(500) { size in
@@ -104,7 +104,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("A root with many dependents that runs chains")
+    @Test("A root with many dependents runs chains")
     func rootWithManyDependentsThatRunsChains() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(500) { size in
@@ -142,7 +142,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    /// Adds the operations while nothing can run, and then lets them run.
+    /// Adds the operations while none can run, and then lets them run.
     private func run(_ operations: [AnyOperation], _ way: Way) async {
         let queue = AsyncOperationQueue(isSuspended: way != .asAGroup)
         add(operations, to: queue, way)
@@ -151,7 +151,7 @@ struct CycleSearchCostTests {
         #expect(operations.allSatisfy { $0.error == nil && $0.state == .finished })
     }
 
-    @Test("Layers in the order of a dictionary", arguments: Way.allCases)
+    @Test("Layers are added in the order of a dictionary", arguments: Way.allCases)
     func layersInTheOrderOfADictionary(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -162,7 +162,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Hourglasses in any order", arguments: Way.allCases)
+    @Test("Hourglasses are added in any order", arguments: Way.allCases)
     func hourglassesInAnyOrder(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -171,7 +171,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("One operation with many dependencies, added first", arguments: [Way.atOnce, .oneByOne])
+    @Test("One operation with many dependencies is added first", arguments: [Way.atOnce, .oneByOne])
     func oneWithManyDependenciesAddedFirst(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -184,7 +184,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Layers that are each connected with the whole next one", arguments: [Way.atOnce, .oneByOne])
+    @Test("Each layer is connected with the whole next layer", arguments: [Way.atOnce, .oneByOne])
     func layersThatAreWhollyConnected(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(500) { size in
@@ -201,7 +201,7 @@ struct CycleSearchCostTests {
 
     // MARK: Cycles
 
-    @Test("A ring", arguments: [Way.atOnce, .oneByOne])
+    @Test("A ring is added", arguments: [Way.atOnce, .oneByOne])
     func ring(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -212,7 +212,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("A hub with spokes", arguments: [Way.atOnce, .oneByOne])
+    @Test("A hub with spokes is added", arguments: [Way.atOnce, .oneByOne])
     func spokes(way: Way) async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(1_000) { size in
@@ -227,7 +227,7 @@ struct CycleSearchCostTests {
         }
     }
 
-    @Test("Cycles of two between a long chain before and one behind them")
+    @Test("Cycles of two operations are between two long chains")
     func cyclesInTheMiddleOfChains() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(200) { size in
@@ -265,7 +265,7 @@ struct CycleSearchCostTests {
 
     // MARK: Memory
 
-    @Test("Nothing keeps operations whose search was put off")
+    @Test("Operations whose search was deferred are released")
     func nothingKeepsOperations() async throws {
         try await within(.seconds(60)) {
             for _ in 0..<20 {
@@ -275,7 +275,7 @@ struct CycleSearchCostTests {
                 for operation in operations { queue.add(operation) }
                 operations = []
                 await queue.waitUntilIdle()
-                // A thread on which an operation ended may be about to let go of it.
+                // A thread on which an operation has ended may release it slightly later.
                 while references.contains(where: { $0.operation != nil }) { await Task.yield() }
             }
         }

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("What dependencies cost", .timeLimit(.minutes(5)))
+@Suite("Costs of dependencies", .timeLimit(.minutes(5)))
 struct DependencyCostTests {
     enum Order: CaseIterable, Sendable {
         case firstToLast, lastToFirst, random
@@ -16,7 +16,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("Removing dependencies in any order, with policies or without", arguments: Order.allCases, [false, true])
+    @Test("Dependencies are removed in any order, with or without policies", arguments: Order.allCases, [false, true])
     func removing(order: Order, withPolicies: Bool) async {
         await expectNearlyLinear(2_000) { count in
             let sources = (0..<count).map { _ in AsyncOperation {} }
@@ -28,7 +28,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("Removing and adding in turns")
+    @Test("Dependencies are removed and added in turns")
     func inTurns() async {
         await expectNearlyLinear(2_000) { count in
             let sources = (0..<count).map { _ in AsyncOperation {} }
@@ -42,7 +42,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("Removing what is no dependency")
+    @Test("Operations that are no dependencies are removed")
     func strangers() async {
         await expectNearlyLinear(2_000) { count in
             let sources = (0..<count).map { _ in AsyncOperation {} }
@@ -53,7 +53,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("What is left keeps its order and its policies")
+    @Test("The remaining dependencies keep their order and policies")
     func whatIsLeft() async throws {
         let queue = AsyncOperationQueue()
         let sources = (0..<100).map { number in
@@ -71,7 +71,7 @@ struct DependencyCostTests {
         try await within { try await operation.value }
     }
 
-    @Test("A removed dependency is let go at once")
+    @Test("A removed dependency is released at once")
     func release() {
         let operation = AsyncOperation {}
         var sources = (0..<50).map { _ in AsyncOperation {} }
@@ -84,9 +84,9 @@ struct DependencyCostTests {
     }
 }
 
-@Suite("What delays since the start of a chain cost", .timeLimit(.minutes(5)))
+@Suite("Costs of delays since the start of a chain", .timeLimit(.minutes(5)))
 struct ChainDelayTests {
-    @Test("A chain of such delays")
+    @Test("A chain has many such delays")
     func chain() async {
         await expectNearlyLinear(500) { count in
             var last = AsyncOperation { 1 }
@@ -95,7 +95,7 @@ struct ChainDelayTests {
         }
     }
 
-    @Test("Many such delays of one operation, which go")
+    @Test("Many such delays of one operation are made and released")
     func ofOne() async {
         let shared = AsyncOperation { 1 }.addDependency(AsyncOperation {})
         await expectNearlyLinear(2_000) { count in
@@ -103,7 +103,7 @@ struct ChainDelayTests {
         }
     }
 
-    @Test("Dependencies and such delays of one operation in turns")
+    @Test("Dependencies and such delays of one operation are added in turns")
     func inTurns() async {
         await expectNearlyLinear(250) { count in
             let operation = AsyncOperation {}
@@ -115,7 +115,7 @@ struct ChainDelayTests {
         }
     }
 
-    @Test("Each delay counts from the first start of what its operation needed at the time of the call")
+    @Test("Each delay counts from the first start among the dependencies at the time of the call")
     func changesBetweenDelays() async throws {
         let clock = TestClock()
         let queue = AsyncOperationQueue(clock: clock)
@@ -133,7 +133,7 @@ struct ChainDelayTests {
         let first = delay()
         queue.add(operation, sources[3])
         let delays = [first, second, third, fourth]
-        // Each sleeps on its own.
+        // Each delay has a queue of its own.
         for delay in delays { AsyncOperationQueue(clock: clock).add(delay) }
         for number in 0..<3 {
             queue.add(sources[number])
@@ -144,7 +144,7 @@ struct ChainDelayTests {
         await gates[3].waitForWaiters(count: 1)
         for gate in gates { gate.open() }
         await clock.waitForSleepers(count: 4)
-        // The first source has started at 0, and it is 3.
+        // The first source started at 0, and the time is now 3.
         clock.advance(by: .seconds(16))
         for (number, delay) in delays.enumerated() {
             #expect(delays[number...].allSatisfy { $0.state != .finished })
@@ -153,7 +153,7 @@ struct ChainDelayTests {
         }
     }
 
-    @Test("What has started before the call counts from the call, on the clock of its queue")
+    @Test("A source that started before the call counts from the call, on the clock of its queue")
     func startedBefore() async throws {
         let clock = TestClock()
         let queue = AsyncOperationQueue(clock: clock)
@@ -169,7 +169,7 @@ struct ChainDelayTests {
         try await within { try await after.value }
     }
 
-    @Test("Each delay of a chain counts from the first start, also of what was added to the chain between two calls")
+    @Test("Each delay of a chain counts from the first start, including operations added between two calls")
     func semantics() async throws {
         let clock = TestClock()
         let queue = AsyncOperationQueue(clock: clock)
@@ -190,7 +190,7 @@ struct ChainDelayTests {
         await second.waitForWaiters(count: 1)
         clock.advance(by: .seconds(1))
         second.open()
-        // `early` started at 0 and `source` at 3, and it is 4.
+        // `early` started at 0 and `source` at 3; the time is now 4.
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         #expect(try await within { try await after.value } == 1)
@@ -203,13 +203,13 @@ struct ChainDelayTests {
     }
 }
 
-@Suite("What the inputs cost that an add brings along", .timeLimit(.minutes(5)))
+@Suite("Costs of inputs that an add brings along", .timeLimit(.minutes(5)))
 struct BroughtInputsTests {
     private func chain(_ count: Int) -> [AsyncOperation<Int>] {
         (1..<count).reduce(into: [AsyncOperation { 0 }]) { chain, _ in chain.append(chain.last!.map { $0 + 1 }) }
     }
 
-    @Test("The last of a chain, and each of a chain", arguments: ["last", "each", "each from the end"])
+    @Test("The last operation of a chain is added, or each of them", arguments: ["last", "each", "each from the end"])
     func chains(_ way: String) async {
         await expectNearlyLinear(reduced(5_000)) { count in
             let queue = AsyncOperationQueue()
@@ -224,7 +224,7 @@ struct BroughtInputsTests {
         }
     }
 
-    @Test("Arrays in order, from the end and shuffled", arguments: ["in order", "from the end", "shuffled"])
+    @Test("Arrays are added in order, from the end and shuffled", arguments: ["in order", "from the end", "shuffled"])
     func arrays(_ order: String) async {
         await expectNearlyLinear(reduced(5_000)) { count in
             var generator = SeededGenerator(seed: 5)
@@ -240,7 +240,7 @@ struct BroughtInputsTests {
         }
     }
 
-    @Test("Many inputs of one operation, and many readers of one input")
+    @Test("One operation has many inputs, and one input has many readers")
     func wide() async {
         await expectNearlyLinear(reduced(5_000)) { count in
             let queue = AsyncOperationQueue()

@@ -1,9 +1,10 @@
 import Baton
 import Testing
 
-/// What exclusions cost when very many hold them or wait for them, and holders run children that need others.
+/// Tests the costs of exclusions that many operations hold or wait for, while holders run children that need other
+/// exclusions.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ExclusionCostTests {
-    /// A child that holds a name for a moment.
+    /// Makes a child that holds a name briefly.
     private func child(_ exclusion: Exclusion) -> AsyncOperation<Void> {
         AsyncOperation { await Task.yield() }.addCondition(exclusion)
     }
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("A long line for a name whose holders run children takes time in proportion")
+    @Test("A long queue for a name whose holders run children takes time in proportion")
     func limitedParents() async throws {
         try await within {
             await expectNearlyLinear(500) { count in
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    /// Half hold one name and need the other one, half the other way.
+    /// Runs operations of which half hold name a and need b, and half hold b and need a.
     private func crossNames(_ count: Int, of exclusion: (String) -> Exclusion) async -> Int {
         let (a, b) = (exclusion("cross a"), exclusion("cross b"))
         let queue = AsyncOperationQueue()
@@ -164,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling very many that hold a name or wait for it takes time in proportion")
+    @Test("Cancelling very many operations that hold a name or wait for it takes time in proportion")
     func cancellingAll() async throws {
         try await within {
             await expectNearlyLinear(2_000) { count in
@@ -214,7 +215,7 @@ import Testing
     }
 }
 
-/// Opened once, for all who wait.
+/// A gate that is opened once, for all waiters.
 private final class Signal: Sendable {
     private struct State {
         var isSent = false

@@ -3,9 +3,9 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("Nothing that brings about more of its kind keeps the rest of a queue from running")
+@Suite("Operations that lead to further operations do not starve the rest of a queue")
 struct FairnessTests {
-    /// Runs `greedy`, which goes on until it is cancelled, and expects that others get their turn.
+    /// Runs `greedy`, which continues until it is cancelled, and expects that other operations run meanwhile.
     private func othersRun(
         width: Int, beside greedy: @escaping @Sendable (AsyncOperationQueue) -> [AnyOperation]
     ) async throws {
@@ -84,7 +84,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("Operations that each produce the next", arguments: [1, 2])
+    @Test("Each operation produces the next one", arguments: [1, 2])
     func products(width: Int) async throws {
         try await othersRun(width: width) { queue in
             let stop = AsyncOperation("stop") {}
@@ -98,7 +98,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("A repetition begins behind what waits")
+    @Test("A repetition begins behind the operations that wait")
     func G23_aRepetitionBeginsBehindWhatWaits() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
@@ -112,7 +112,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("A suspended queue repeats nothing, and goes on when it is resumed")
+    @Test("A suspended queue repeats nothing, and continues when it is resumed")
     func G24_aSuspendedQueueRepeatsNothing() async throws {
         try await within {
             let clock = TestClock()
@@ -140,7 +140,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("A suspended queue that is released ends what would repeat", arguments: [Duration.zero, .seconds(3600)])
+    @Test("A suspended queue that is released ends its repetitions", arguments: [Duration.zero, .seconds(3600)])
     func releasedRepetition(interval: Duration) async throws {
         try await within {
             var queue: AsyncOperationQueue? = AsyncOperationQueue()

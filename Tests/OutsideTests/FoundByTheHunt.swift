@@ -2,10 +2,10 @@ import Baton
 import BatonTesting
 import Testing
 
-/// What `make hunt` has found, made small.
-@Suite("What the hunt has found", .timeLimit(.minutes(10)))
+/// Regression tests for faults that `make hunt` has found, reduced to small programs.
+@Suite("Faults that the hunt has found", .timeLimit(.minutes(10)))
 struct FoundByTheHunt {
-    @Test("One that nobody has added, and that is cancelled, says that it waits for its willFinish handlers")
+    @Test("A cancelled operation that was never added explains that it waits for its willFinish handlers")
     func explanationOfOneThatWasNeverAdded() async throws {
         try await within {
             let gate = Gate()
@@ -17,7 +17,7 @@ struct FoundByTheHunt {
         }
     }
 
-    @Test("Two queues that submit to each other go on, and say what they wait for", arguments: [1, 4])
+    @Test("Two queues that submit to each other continue, and explain what they wait for", arguments: [1, 4])
     func submittingToEachOther(width: Int) async throws {
         try await within {
             let (a, b) = (AsyncOperationQueue(name: "a"), AsyncOperationQueue(name: "b"))
@@ -43,7 +43,7 @@ struct FoundByTheHunt {
         }
     }
 
-    @Test("A body that waits in submit of another queue has given its permit back, and says what it waits for")
+    @Test("A body that waits in submit of another queue has released its permit, and explains its wait")
     func waitingInSubmit() async throws {
         try await within {
             let (narrow, full) = (
@@ -63,7 +63,7 @@ struct FoundByTheHunt {
         }
     }
 
-    @Test("What an attempt has kept is of no use in the next one", arguments: [false, true])
+    @Test("A context that is kept from an earlier attempt has no effect in the next one", arguments: [false, true])
     func contextOfAnEarlierAttempt(repeats: Bool) async throws {
         struct Again: Error {}
         try await within {

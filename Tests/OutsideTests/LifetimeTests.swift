@@ -6,7 +6,7 @@ import BatonTesting
 import Synchronization
 import Testing
 
-/// Where an operation stands when its end comes before its run.
+/// The place at which an operation waits when it is ended before it runs.
 enum WaitingPlace: CaseIterable {
     case behindASource
     case behindTwoSources
@@ -23,7 +23,7 @@ enum WaitingPlace: CaseIterable {
     case withEverything
 }
 
-/// Queues that live on, and what keeps operations in them from starting.
+/// Queues that stay alive, and obstacles that keep their operations from starting.
 private final class Scene: Sendable {
     let place: WaitingPlace
     let queue: AsyncOperationQueue
@@ -53,7 +53,7 @@ private final class Scene: Sendable {
         if place == .behindABarrier { queue.addBarrier(second) }
     }
 
-    /// The sources run, so that what is added from here on waits.
+    /// Starts the sources, so that operations that are added afterwards wait.
     func begin() async {
         switch place {
         case .behindASourceThatNobodyAdds, .readyInASuspendedQueue: break
@@ -96,7 +96,7 @@ private final class Scene: Sendable {
         return operation
     }
 
-    /// All of them wait where they are to wait.
+    /// Returns when all operations wait at the place under test.
     func settle(_ operations: [AnyOperation]) async {
         switch place {
         case .betweenTwoAttempts, .inADelay:
@@ -117,18 +117,18 @@ private final class Scene: Sendable {
     }
 }
 
-@Suite("What keeps what alive", .timeLimit(.minutes(10)))
+@Suite("Lifetimes of operations, queues and outputs", .timeLimit(.minutes(10)))
 struct LifetimeTests {
     private static let count = 200
 
-    @Test("A cancelled operation is gone at once, wherever it waited", arguments: WaitingPlace.allCases)
+    @Test("A cancelled operation is released at once, wherever it waited", arguments: WaitingPlace.allCases)
     func G31_aCancelledOperationIsGoneWhereverItWaited(place: WaitingPlace) async throws {
         try await ends(place) { operations in
             for operation in operations { operation.cancel() }
         }
     }
 
-    @Test("A cancelled operation is gone although its neighbours go on waiting", arguments: WaitingPlace.allCases)
+    @Test("A cancelled operation is released while its neighbours still wait", arguments: WaitingPlace.allCases)
     func G31_aCancelledOperationIsGoneAmongNeighbours(place: WaitingPlace) async throws {
         try await within {
             let scene = Scene(place)
@@ -160,7 +160,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("What cancelAll ends is gone at once", arguments: WaitingPlace.allCases)
+    @Test("Operations that cancelAll ends are released at once", arguments: WaitingPlace.allCases)
     func G31_whatCancelAllEndsIsGone(place: WaitingPlace) async throws {
         try await within {
             let scene = Scene(place)
@@ -179,10 +179,10 @@ struct LifetimeTests {
         }
     }
 
-    @Test("What has waited too long is gone at once", arguments: WaitingPlace.allCases)
+    @Test("Operations that have waited too long are released at once", arguments: WaitingPlace.allCases)
     func G31_whatHasWaitedTooLongIsGone(place: WaitingPlace) async throws {
         switch place {
-        // Their limit ends with the first start.
+        // The limit for waiting no longer applies after the first start.
         case .betweenTwoAttempts, .inADelay: return
         default: break
         }
@@ -224,7 +224,7 @@ struct LifetimeTests {
 
     // MARK: Joining and replacing
 
-    @Test("A replaced operation is gone, although the queue is suspended")
+    @Test("A replaced operation is released although the queue is suspended")
     func G31_aReplacedOperationIsGone() async throws {
         try await within {
             let tokens = Tokens()
@@ -241,7 +241,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("What has joined another operation and is cancelled is gone before that has finished")
+    @Test("A cancelled joiner is released before its original has finished")
     func G31_aCancelledJoinerIsGone() async throws {
         try await within {
             let gate = Gate()
@@ -263,7 +263,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A cancelled barrier is gone, and what comes after it starts")
+    @Test("A cancelled barrier is released, and the operations after it start")
     func G31_aCancelledBarrierIsGone() async throws {
         try await within {
             let gate = Gate()
@@ -284,9 +284,9 @@ struct LifetimeTests {
         }
     }
 
-    // MARK: The queue is idle
+    // MARK: Idle queues
 
-    /// Who ends an operation, while others of its queue end on other threads.
+    /// How an operation ends while others of its queue end on other threads.
     enum LastRelease: CaseIterable {
         case aWorker
         case aCancelInTheRun
@@ -297,7 +297,7 @@ struct LifetimeTests {
         case aShutdown
     }
 
-    @Test("When a queue has become idle, nothing of it is alive", arguments: LastRelease.allCases)
+    @Test("When a queue has become idle, none of its operations is alive", arguments: LastRelease.allCases)
     func G31_anIdleQueueHasReleasedEverything(by last: LastRelease) async throws {
         try await within(.seconds(300)) {
             var left = 0
@@ -346,9 +346,9 @@ struct LifetimeTests {
         return unkept
     }
 
-    // MARK: The run goes on
+    // MARK: Ends during a run
 
-    @Test("Operations that are ended while workers run others finish once, and are gone")
+    @Test("Operations that are ended while workers run others finish once, and are released")
     func endedInHands() async throws {
         try await within {
             let tokens = Tokens()
@@ -369,7 +369,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Sources that finish while their dependents end count each of them down once")
+    @Test("Sources that finish while their dependents end decrement each counter once")
     func endsThatRaceWithSources() async throws {
         try await within {
             let tokens = Tokens()
@@ -400,7 +400,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Ending many takes time in proportion to their number")
+    @Test("Ending many operations takes time in proportion to their number")
     func endingIsLinear() async throws {
         try await within(.seconds(300)) {
             await expectNearlyLinear(4_000) { size in
@@ -425,17 +425,17 @@ struct LifetimeTests {
 
     // MARK: Outputs
 
-    /// Returns the last one of a chain, whose body ends when the outputs of the others, but two at most, are gone.
+    /// Returns the last operation of a chain. Its body ends when at most two outputs of the others are alive.
     ///
-    /// Not at once: the add of a chain holds its operations until it returns, and another thread may run all of them
-    /// before.
+    /// The body has to wait for that, because the add of a chain retains its operations until it returns, and another
+    /// thread may run all of them before.
     private static func chain(_ tokens: Tokens) -> AsyncOperation<Void> {
         var last = AsyncOperation { tokens.make() }
         for _ in 1..<300 { last = last.then { _ in tokens.make() } }
         return last.then { _ in await eventually { tokens.alive <= 2 } }
     }
 
-    @Test("The outputs of a chain that `run` runs live as long as somebody needs them")
+    @Test("The outputs of a chain that `run` runs live as long as they are needed")
     func G31_outputsOfRun() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -443,7 +443,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The outputs of a chain that a body runs live as long as somebody needs them")
+    @Test("The outputs of a chain that a body runs live as long as they are needed")
     func G31_outputsOfContextRun() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -452,7 +452,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The outputs of a chain that is added live as long as somebody needs them")
+    @Test("The outputs of a chain that is added live as long as they are needed")
     func outputsOfAdd() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -460,7 +460,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The outputs of a group's children are gone while another child runs")
+    @Test("The outputs of a group's children are released while another child runs")
     func G31_outputsOfChildren() async throws {
         try await within {
             let tokens = Tokens()
@@ -477,7 +477,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The outputs of an ordered group's children are gone while the last child runs")
+    @Test("The outputs of an ordered group's children are released while the last child runs")
     func outputsOfOrderedChildren() async throws {
         try await within {
             let tokens = Tokens()
@@ -495,7 +495,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A barrier that has finished is gone while its queue goes on")
+    @Test("A finished barrier is released while its queue continues")
     func G31_outputOfABarrier() async throws {
         try await within {
             let tokens = Tokens()
@@ -524,7 +524,7 @@ struct LifetimeTests {
         func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
     }
 
-    @Test("What a condition brings along is gone when the body runs")
+    @Test("Operations that a condition brings along are released when the body runs")
     func outputOfACondition() async throws {
         try await within {
             let tokens = Tokens()
@@ -540,7 +540,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The children that a body has run are gone while it goes on")
+    @Test("The children that a body has run are released while it continues")
     func outputsOfChildrenOfABody() async throws {
         try await within {
             let tokens = Tokens()
@@ -560,9 +560,9 @@ struct LifetimeTests {
         }
     }
 
-    // MARK: Taking back
+    // MARK: Cancelled runs
 
-    @Test("A cancelled run takes back what it has added and what has not finished, and nothing else")
+    @Test("A cancelled run cancels only the unfinished operations that it has added")
     func cancelledRunTakesBack() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -574,7 +574,7 @@ struct LifetimeTests {
                 let last = AsyncOperation {}.addDependency(waiting).addDependency(foreign)
                 let task = Task { try await queue.run(last) }
                 await eventually { waiting.state == .executing }
-                // They may come into the places of what has finished.
+                // The new operations may reuse the places of finished ones in the registry.
                 let strangers = (0..<4).map { _ in queue.add { await gate.wait() } }
                 task.cancel()
                 _ = await task.result

@@ -3,14 +3,14 @@ import BatonTrace
 import Foundation
 import Testing
 
-@Suite("What a live view tells in plain lines")
+@Suite("Plain lines of a live view")
 struct LiveViewTests {
     private struct Oops: Error, CustomStringConvertible {
         let number: Int
         var description: String { "oops \(number)" }
     }
 
-    /// What the view wrote.
+    /// Returns the lines that the view has written.
     private func lines(_ work: (AsyncOperationQueue) async throws -> Void) async throws -> [String] {
         let pipe = Pipe()
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
@@ -25,7 +25,7 @@ struct LiveViewTests {
             .split(separator: "\n").map(String.init)
     }
 
-    @Test("Every failure that no other one explains has a line with its error, and the others are counted")
+    @Test("Every root failure has a line with its error, and the others are counted")
     func everyRootFailure() async throws {
         let lines = try await lines { queue in
             var last: [AsyncOperation<Int>] = []

@@ -3,8 +3,8 @@ import Testing
 
 internal import class Foundation.Thread
 
-/// Each error is made by operations that pass on one another's errors, then described, asked and released on a thread
-/// whose stack is as small as those of Swift's pool on Darwin.
+/// Each error comes from operations that pass on each other's errors. It is then described, queried and released on a
+/// thread whose stack is as small as those of Swift's pool on Darwin.
 @Suite("Errors that pass on other errors", .timeLimit(.minutes(5)))
 struct NestedErrorTests {
     private let depth = 10_000
@@ -85,14 +85,14 @@ struct NestedErrorTests {
         try await examine(await failure(of: last), root: false) { #expect($0.description.utf8.count < 10_000) }
     }
 
-    @Test("A failure of a list that bodies throw on")
+    @Test("A failure of a list is rethrown by bodies")
     func failuresThrown() async throws {
         let top = throwingFailures(depth / 4)
         AsyncOperationQueue().add(top)
         try await examine(await failure(of: top), root: false) { #expect($0.description.utf8.count < 5_000) }
     }
 
-    @Test("Errors of the user's that hold errors of Baton that hold errors of the user's are described to some depth")
+    @Test("Alternately nested errors of users and of Baton are described to a limited depth")
     func wrappedErrors() async throws {
         let top = wrapping(500)
         AsyncOperationQueue().add(top)
@@ -102,7 +102,7 @@ struct NestedErrorTests {
         }
     }
 
-    @Test("An error that somebody has nested by hand is described by its ends")
+    @Test("The description of a manually nested error contains both ends")
     func nestedByHand() async throws {
         var error = OperationError.failed(Oops())
         for number in 0..<300 {
@@ -117,7 +117,7 @@ struct NestedErrorTests {
 
     // MARK: Width
 
-    @Test("DependentList of a group with many failures do not look at them")
+    @Test("Dependents of a group with many failures do not examine them")
     func wideGroups() async throws {
         try await expectNearlyLinear(1_000) { count in
             let queue = AsyncOperationQueue()
@@ -152,9 +152,9 @@ struct NestedErrorTests {
         #expect(texts[1].contains("‘operation 49999’ → ‘operation 0’. "))
     }
 
-    // MARK: What users see
+    // MARK: Errors of bodies that pass on errors
 
-    @Test("A body that passes on what another body has thrown fails with the same error")
+    @Test("A body that passes on the error of another body fails with the same error")
     func passedOn() async throws {
         let child = AsyncOperation<Int>("child") { throw Oops() }
         let ways: [AsyncOperation<Int>] = [
@@ -173,7 +173,7 @@ struct NestedErrorTests {
         }
     }
 
-    @Test("A body that passes on the error of a child that its body has not thrown says so")
+    @Test("A body that passes on an error that the child's body did not throw fails with that OperationError")
     func passedOnOthers() async throws {
         let cancelled = AsyncOperation<Int> { throw Oops() }
         cancelled.cancel()
@@ -195,7 +195,7 @@ struct NestedErrorTests {
         #expect(source == failing.reference)
     }
 
-    // MARK: -
+    // MARK: Nested operations
 
     private func nested(_ depth: Int) -> AsyncOperation<Int> {
         AsyncOperation<Int> { context in
@@ -245,7 +245,7 @@ struct NestedErrorTests {
         } catch { return error }
     }
 
-    /// Asks, describes and releases on a small stack.
+    /// Calls `look`, describes and releases the error on a thread with a small stack.
     private func examine(
         _ error: consuming OperationError, root: Bool = true, _ look: @escaping @Sendable (OperationError) -> Void
     ) async throws {

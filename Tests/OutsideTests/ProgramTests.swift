@@ -4,9 +4,9 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite("Programs do what they do in a shell")
+@Suite("Programs behave as in a shell")
 struct ProgramTests {
-    /// What a closure for lines was given.
+    /// The lines that a closure has received.
     private final class Lines: Sendable {
         private let state = Guarded<[String]>([])
 
@@ -18,7 +18,7 @@ struct ProgramTests {
     // MARK: Lines
 
     @Test(
-        "The lines before a line that is too long are handed over",
+        "The lines before a line that is too long are delivered",
         arguments: ["printf 'one\\ntwo\\nxxxxxxxxxxxxxxxxxxxx'", "printf 'one\\ntwo\\nxxxxxxxxxxxxxxxxxxxx\\nfour\\n'"])
     func linesBeforeTooLongOne(script: String) async throws {
         let lines = Lines()
@@ -31,7 +31,7 @@ struct ProgramTests {
         #expect(errors.all == ["one", "two"])
     }
 
-    @Test("A carriage return and a newline do not count for the length of a line")
+    @Test("A carriage return and a newline do not count toward the length of a line")
     func carriageReturnDoesNotCount() async throws {
         let lines = Lines()
         let program = Subprocess.shell(
@@ -43,7 +43,7 @@ struct ProgramTests {
     // MARK: Files
 
     @Test(
-        "A link that leads to nothing stays, and the file is made where it leads",
+        "A dangling link is kept, and the file is made at its target",
         arguments: ["target", "./target", "other", "folder/../target", "absolute"])
     func danglingLinkStays(leadsTo: String) async throws {
         let folder = try TemporaryFolder()
@@ -59,7 +59,7 @@ struct ProgramTests {
         #expect(folder.names.allSatisfy { !$0.hasSuffix(".partial") })
     }
 
-    @Test("A link to itself and a link into a missing folder are errors, and stay")
+    @Test("A link to itself and a link into a missing folder are errors, and are kept")
     func linksWithoutEnd() async throws {
         let folder = try TemporaryFolder()
         try folder.link("loop", to: "loop")
@@ -77,7 +77,7 @@ struct ProgramTests {
     // MARK: Starting
 
     @Test(
-        "The error of a file that cannot be run says what is wrong with the file",
+        "The error of a file that cannot be run describes the fault of the file",
         arguments: [
             ("#!/no/such/interpreter\n", "‘/no/such/interpreter’"),
             ("#! /no/such/interpreter -x\n", "‘/no/such/interpreter’"),
@@ -100,7 +100,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("The error of a file without the right to be run says so")
+    @Test("The error of a file without execute permission says so")
     func fileWithoutTheRight() async throws {
         let folder = try TemporaryFolder()
         try await folder.makeProgram("tool", "#!/bin/sh\n", rights: "644")
@@ -141,7 +141,7 @@ struct ProgramTests {
                 queue.add(AsyncOperation(program))
             }
             await running.waitForCount(3)
-            // Programs are started one after another, so by now the watchdog knows of those three.
+            // Programs are started one after another, so by now the watchdog knows the three programs.
             _ = try await Subprocess("true").result()
             if signal == 0 { exit(0) }
             kill(getpid(), signal)
@@ -157,7 +157,7 @@ struct ProgramTests {
         #expect(folder.names == ["pids1", "pids2", "pids3"])
     }
 
-    @Test("A program that has ended leaves whom it likes, also when this process ends")
+    @Test("Children that an ended program has left survive the end of this process")
     func childrenThatAreLeftBehind() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("")
@@ -178,10 +178,10 @@ struct ProgramTests {
         kill(left, SIGKILL)
     }
 
-    // MARK: Too many at a time
+    // MARK: Descriptors
 
     #if os(Linux)
-        @Test("More programs than there are descriptors for run one after another")
+        @Test("If descriptors run out, programs run one after another")
         func moreProgramsThanDescriptors() async {
             await #expect(processExitsWith: .success) {
                 _ = try await Subprocess("true").result()
@@ -198,7 +198,7 @@ struct ProgramTests {
             }
         }
 
-        @Test("More pipelines than there are descriptors for come to an end, with a hint if they fail")
+        @Test("If descriptors run out, pipelines finish, with a hint if they fail")
         func morePipelinesThanDescriptors() async {
             await #expect(processExitsWith: .success) {
                 _ = try await Subprocess("true").result()
@@ -210,7 +210,7 @@ struct ProgramTests {
                     )
                     .operations()
                 }
-                // All that write first: none of them can end by itself.
+                // The writing programs are added first, so that no pipeline can end by itself.
                 for place in 0..<3 { queue.add(pipelines.map { $0[place] }) }
                 try await within {
                     for operation in pipelines.joined() {
@@ -224,7 +224,7 @@ struct ProgramTests {
         }
 
         @Test(
-            "A program that waits for descriptors can be cancelled, and one that has no hope of any fails with a hint")
+            "A program that waits for descriptors can be cancelled, and one that can get none fails with a hint")
         func waitingForDescriptors() async {
             await #expect(processExitsWith: .success) {
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
@@ -234,7 +234,7 @@ struct ProgramTests {
                 queue.add(sleeps)
                 let last = AsyncOperation(Subprocess("true"))
                 queue.add(last)
-                // Waits at the end of the line, whatever runs.
+                // The last program waits at the end of the queue, whatever else runs.
                 last.cancel()
                 try await within { _ = try? await last.value }
                 for sleep in sleeps { sleep.cancel() }
@@ -251,7 +251,7 @@ struct ProgramTests {
     // MARK: Broken pipes
 
     @Test(
-        "What a shell makes of a broken pipe is a success in a pipeline",
+        "The status that a shell returns for a broken pipe is a success in a pipeline",
         arguments: ["yes; exit 141", "yes | cat; exit 141", "exit 141"])
     func statusOfABrokenPipe(script: String) async throws {
         let pipeline = SubprocessPipeline(Subprocess.shell(script), Subprocess("head", arguments: ["-n", "1"]))
@@ -267,13 +267,13 @@ struct ProgramTests {
             let pipeline = SubprocessPipeline(first, Subprocess("head", arguments: ["-n", "1"]))
             return try await AsyncOperationQueue().run(AsyncOperation(pipeline)).text
         }
-        // The shell and what it runs ignore the signal; the loop ends at the first write that fails.
+        // The shell and its commands ignore the signal, so the loop ends at the first write that fails.
         let ignoring = "trap '' PIPE; while echo y; do :; done 2>/dev/null; exit 7"
         #expect(try await run(ignoring, .successWithAnyStatus) == "y\n")
         await #expect(throws: OperationError.self) { try await run(ignoring, .success) }
         await #expect(throws: OperationError.self) { try await run("exec yes", .failure) }
         #expect(try await run("exec yes", .success) == "y\n")
-        // It ends before its reader does.
+        // The program ends before its reader.
         await #expect(throws: OperationError.self) { try await run("exit 7", .successWithAnyStatus) }
     }
 }
@@ -287,7 +287,7 @@ struct ProgramTests {
     }
 #endif
 
-/// Not one that has ended and that nobody has waited for.
+/// Returns true if the process runs. A zombie does not count.
 private func isAlive(_ pid: Int32) -> Bool {
     #if os(Linux)
         guard let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
@@ -309,7 +309,7 @@ extension Subprocess {
 
     func result() async throws -> SubprocessResult { try await AsyncOperationQueue().run(AsyncOperation(self)) }
 
-    /// Nil: it succeeded, or failed with something else.
+    /// Returns the error of a run, or nil if it succeeded or failed with an error of another type.
     func failure() async -> SubprocessError? {
         do {
             _ = try await result()

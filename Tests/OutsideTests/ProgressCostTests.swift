@@ -1,9 +1,9 @@
 import Baton
 import Testing
 
-@Suite("What progress costs", .timeLimit(.minutes(5)))
+@Suite("Costs of progress", .timeLimit(.minutes(5)))
 struct ProgressCostTests {
-    @Test("A finished child that counts for many parents, which go", arguments: [false, true])
+    @Test("A finished child counts for many parents, which are released", arguments: [false, true])
     func sharedChild(areKept: Bool) async throws {
         try await expectNearlyLinear(1_500) { count in
             let queue = AsyncOperationQueue()
@@ -20,7 +20,7 @@ struct ProgressCostTests {
         }
     }
 
-    @Test("A running child that counts for many parents at once")
+    @Test("A running child counts for many parents at once")
     func runningChild() async throws {
         try await expectNearlyLinear(1_500) { count in
             let queue = AsyncOperationQueue()
@@ -38,7 +38,7 @@ struct ProgressCostTests {
         }
     }
 
-    @Test("A parent with many children, finished and not")
+    @Test("A parent has many children, finished and unfinished")
     func manyChildren() async throws {
         try await expectNearlyLinear(1_500) { count in
             let queue = AsyncOperationQueue()

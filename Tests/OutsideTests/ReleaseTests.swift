@@ -4,7 +4,7 @@
 import Baton
 import Testing
 
-/// A page as a client of a paged interface makes it: its output has the operation that fetches the next one.
+/// A page of a paged interface: the output contains the operation that fetches the next page.
 private struct Page: Sendable {
     let token: Token
     let next: AsyncOperation<Page>?
@@ -25,7 +25,7 @@ private struct PageError: Error {
     let previous: AnyOperation?
 }
 
-/// How an operation holds the one before it.
+/// How an operation retains the previous one.
 enum Hold: CaseIterable {
     case outputStruct
     case outputObject
@@ -51,7 +51,7 @@ enum Hold: CaseIterable {
     case dependency
     case cancelledWithDependency
 
-    /// Made, and added to the queue or not; it need not have finished.
+    /// Makes an operation that retains `previous`. It may be added to the queue or not, and need not have finished.
     fileprivate func make(after previous: AnyOperation?, _ token: Token, _ number: Int) -> AnyOperation {
         switch self {
         case .outputStruct:
@@ -114,22 +114,22 @@ enum Hold: CaseIterable {
     }
 }
 
-@Suite("Releasing what is linked", .timeLimit(.minutes(10)))
+@Suite("Releases of linked operations", .timeLimit(.minutes(10)))
 struct ReleaseTests {
-    /// Debug builds are slow, and a fifth of a million overflows the stack as well.
+    /// Debug builds are slow, and a shorter chain overflows their stack as well.
     #if DEBUG
         private static let length = 100_000
     #else
         private static let length = 1_000_000
     #endif
 
-    /// That of a secondary thread on Apple's systems.
+    /// The stack size of a secondary thread on Apple platforms, in bytes.
     private static let stackSize = 512 * 1024
 
     private final class Box: Sendable {
         let last = Guarded<AnyOperation?>(nil)
 
-        /// Releases it where it is called.
+        /// Releases the operation on the calling thread.
         func empty() {
             let last = last.withLock { $0.take() }
             withExtendedLifetime(last) {}
@@ -160,7 +160,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test("Pages of pages are released in a loop by whoever holds the first page and not its operation")
+    @Test("Pages of pages are released in a loop by the owner of the first page")
     func G32_pagesOfPages() async throws {
         try await within(.seconds(300)) {
             let tokens = Tokens()
@@ -216,7 +216,7 @@ struct ReleaseTests {
                 for _ in 0..<Self.length / 5 {
                     let object = ActsWhenReleased { [next] in next.cancel() }
                     next = holder.make(object)
-                    // Else the input would not be in the queue.
+                    // Otherwise the input would not be in the queue.
                     next.dependencies.forEach { queue.add($0) }
                     queue.add(next)
                 }
@@ -228,7 +228,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test("Operations whose objects add the next one when they are released are refused in a loop")
+    @Test("Operations that are added by releases and refused are released in a loop")
     func G32_objectsThatAddWhenReleased() async throws {
         try await within(.seconds(300)) {
             let queue = AsyncOperationQueue()
@@ -250,7 +250,7 @@ struct ReleaseTests {
     }
 
     @Test(
-        "A chain of queues is released in a loop, whatever of a queue holds the next one", arguments: QueueHold.allCases
+        "A chain of queues is released in a loop, however each holds the next one", arguments: QueueHold.allCases
     )
     func G32_queuesThatHoldQueues(hold: QueueHold) async throws {
         try await within(.seconds(300)) {
@@ -281,7 +281,7 @@ private final class ActsWhenReleased: Sendable {
     func touch() {}
 }
 
-/// What of an operation holds the object whose release ends the next one.
+/// The part of an operation that retains the object whose release ends the next operation.
 enum Holder: CaseIterable, Sendable {
     case body, input, child, condition, didStart, didCancel, willFinish, retry, repetition, hint, uniqueKey
 
@@ -329,7 +329,7 @@ private struct HeldKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(object)) }
 }
 
-/// How a queue holds the one before it.
+/// How a queue retains the previous one.
 enum QueueHold: CaseIterable, Sendable {
     case body, condition, hook, misuseHandler, observer
 

@@ -6,9 +6,9 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("What was begun is ended before more is begun")
+@Suite("Work that has begun is completed before new work begins")
 struct SchedulingOrderTests {
-    /// A number now, and the greatest that it has been.
+    /// A current number, and its maximum so far.
     private final class Level: Sendable {
         private let state = Guarded((now: 0, highest: 0))
 
@@ -28,7 +28,7 @@ struct SchedulingOrderTests {
         case queue, group, body
     }
 
-    /// How many pages were fetched and not yet being parsed, at most.
+    /// Returns the greatest number of pages that were fetched but not yet being parsed.
     private func mostPagesThatWait(in place: Place, _ order: SchedulingOrder) async throws -> Int {
         let pages = Level()
         func chain(_ number: Int) -> [AnyOperation] {
@@ -61,20 +61,20 @@ struct SchedulingOrderTests {
         return pages.highest
     }
 
-    /// An add connects the operations of a batch after it has listed those that need nothing. If its thread has to wait
-    /// in between, the 32 pages of the batch may be fetched before anybody needs them, as well as the sixteen.
-    @Test("Few of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Place.allCases)
+    /// An add links the operations of a batch after it has listed the ready ones. If its thread is delayed in between,
+    /// the 32 pages of the batch may be fetched before their dependents are linked, in addition to the sixteen.
+    @Test("Only a few of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Place.allCases)
     private func G23_fetchAndParse(place: Place) async throws {
         #expect(try await mostPagesThatWait(in: place, .depthFirst) <= 16 + 32)
     }
 
-    @Test("First in, first out, nearly all pages are fetched before the first is parsed", .timeLimit(.minutes(10)))
+    @Test("With FIFO order, nearly all pages are fetched before the first is parsed", .timeLimit(.minutes(10)))
     func G23_firstInFirstOut() async throws {
         let most = try await mostPagesThatWait(in: .queue, .firstInFirstOut)
         #expect(most > 500)
     }
 
-    @Test("A serial queue has three pictures in memory at most", .timeLimit(.minutes(10)))
+    @Test("A serial queue has at most three pictures in memory", .timeLimit(.minutes(10)))
     func G23_picturesAlive() async throws {
         final class Picture: Sendable {
             let level: Level
@@ -97,7 +97,7 @@ struct SchedulingOrderTests {
         #expect(pictures.highest <= 3)
     }
 
-    @Test("The last tile comes first", .timeLimit(.minutes(10)))
+    @Test("The tile that was added last runs first", .timeLimit(.minutes(10)))
     func G23_lastInFirstOut() async throws {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         queue.schedulingOrder = .lastInFirstOut
@@ -109,9 +109,9 @@ struct SchedulingOrderTests {
         #expect(ran.events == [102, 101, 100] + (0..<100).reversed())
     }
 
-    @Test("A chain that never ends keeps nothing waiting", .timeLimit(.minutes(10)), arguments: [1, 2, 5])
+    @Test("A chain that never ends does not starve other operations", .timeLimit(.minutes(10)), arguments: [1, 2, 5])
     func G23_endlessChain(width: Int) async throws {
-        /// Each adds the next one, which comes after it.
+        /// Makes a link that adds its successor, which depends on it.
         @Sendable func link(_ number: Int, on queue: AsyncOperationQueue, _ isOver: Gate) -> AsyncOperation<Void> {
             AsyncOperation("link \(number)") { context in
                 if isOver.isOpen { return }
@@ -124,7 +124,7 @@ struct SchedulingOrderTests {
             for _ in 0..<width { queue.add(link(0, on: queue, isOver)) }
             for _ in 0..<3 {
                 let other = queue.add("other") {}
-                // The first of the fan begins another endless chain, which is newer than the rest.
+                // The first operation of the fan starts another endless chain, which is newer than the rest.
                 let first = AsyncOperation<Void>("first") { context in
                     queue.add(link(0, on: queue, isOver).addDependency(context.operation))
                 }
@@ -139,7 +139,7 @@ struct SchedulingOrderTests {
         }
     }
 
-    @Test("Chains with conditions that never end keep children of a body from nothing", .timeLimit(.minutes(10)))
+    @Test("Chains with conditions that never end do not starve the children of a body", .timeLimit(.minutes(10)))
     func G23_endlessChainsWithConditions() async throws {
         @Sendable func link(_ last: AnyOperation?, on queue: AsyncOperationQueue, _ isOver: Gate) {
             let next = AsyncOperation<Void> { context in
@@ -162,7 +162,7 @@ struct SchedulingOrderTests {
         }
     }
 
-    @Test("Bodies that wait again and again keep nothing from starting", .timeLimit(.minutes(10)), arguments: [1, 2])
+    @Test("Bodies that wait repeatedly do not starve other operations", .timeLimit(.minutes(10)), arguments: [1, 2])
     func G23_bodiesThatWait(width: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
@@ -181,7 +181,7 @@ struct SchedulingOrderTests {
     }
 
     @Test(
-        "Pages whose downloads are limited wait for their turn no longer", .timeLimit(.minutes(10)),
+        "Pages whose downloads are limited are parsed before more are fetched", .timeLimit(.minutes(10)),
         arguments: [true, false])
     func G23_limitedFetches(byName: Bool) async throws {
         let pages = Level()

@@ -2,11 +2,11 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("What a seeded schedule says when it fails")
+@Suite("Failures of seeded schedules")
 struct SeededScheduleTests {
     private struct Oops: Error {}
 
-    @Test("A failure is thrown, and nothing prints it besides")
+    @Test("A failure is thrown, and is not printed as well")
     func failureIsPrintedOnce() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             let failure = await #expect(throws: ScheduleFailure.self) {
@@ -17,7 +17,7 @@ struct SeededScheduleTests {
         #expect(!String(decoding: try #require(result).standardOutputContent, as: UTF8.self).contains("under seed"))
     }
 
-    @Test("A requirement that is not met is not described by the syntax of its expression")
+    @Test("The description of a failed requirement does not contain its macro expansion")
     func requirement() async throws {
         try await withKnownIssue {
             do {
@@ -30,7 +30,7 @@ struct SeededScheduleTests {
                 throw error
             }
         } matching: { issue in
-            // The requirement, and that the body throws; not the expectation about the text.
+            // The known issues are the requirement and the error of the body, but not the expectation about the text.
             !"\(issue)".contains("count < 300")
         }
     }
@@ -52,7 +52,7 @@ struct SeededScheduleTests {
         #expect(error == .stuck(seed: 1))
     }
 
-    @Test("The failure of a stuck schedule names its seed once, and ends with what explain() says, once")
+    @Test("The failure of a stuck schedule names its seed once, and ends with one explanation")
     func stuckEndsWithTheExplanation() async throws {
         let texts = Guarded<[String]>([])
         let error = await #expect(throws: ScheduleFailure.self) {
@@ -61,7 +61,7 @@ struct SeededScheduleTests {
                     AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
                 }
                 let forgotten = AsyncOperation("forgotten") {}
-                // Operations of two queues wait for one another, and in the end for what nobody adds.
+                // Operations of two queues wait for each other, and ultimately for an operation that is never added.
                 let near = AsyncOperation("near") {}.addDependency(forgotten)
                 let middle = AsyncOperation("middle") {}.addDependency(near)
                 let far = AsyncOperation("far") {}.addDependency(middle)
@@ -81,7 +81,7 @@ struct SeededScheduleTests {
         #expect(text.contains("BATON_SEED=1"))
     }
 
-    @Test("Of very many operations that are stuck ten are explained")
+    @Test("Ten of very many stuck operations are explained")
     func stuckExplainsEnough() async throws {
         let gate = Gate()
         let error = await #expect(throws: ScheduleError.self) {
@@ -101,7 +101,7 @@ struct SeededScheduleTests {
         #expect(Set(waits).count == 11)
     }
 
-    @Test("A body that holds an exclusion elsewhere is named, and named as a possible cause")
+    @Test("A body elsewhere that holds an exclusion is named as a possible cause")
     func stuckBehindAnExclusion() async throws {
         let gate = Gate()
         let holder = AsyncOperation("holder of another test") { await gate.wait() }
@@ -124,7 +124,7 @@ struct SeededScheduleTests {
         _ = try await holder.value
     }
 
-    @Test("Two seeded schedules that run at one time do not join one another's operations", arguments: [true, false])
+    @Test("Two seeded schedules that run at once do not join each other's operations", arguments: [true, false])
     func identitiesAreTheirOwn(isOutsideSeeded: Bool) async throws {
         let gate = Gate()
         let outside =
@@ -160,7 +160,7 @@ struct SeededScheduleTests {
         _ = try await outside?.value
     }
 
-    /// The order in which bodies run in a graph whose waits are too many for a quick search for deadlocks.
+    /// Returns the order in which bodies run in a graph that has too many waits for an immediate deadlock search.
     private func order(seed: UInt64) async throws -> [Int] {
         let log = Guarded<[Int]>([])
         try await SeededScheduler(seed: seed).run { scheduler in
@@ -183,7 +183,7 @@ struct SeededScheduleTests {
         return log.withLock { $0 }
     }
 
-    @Test("A schedule is the same whatever waits elsewhere in the process")
+    @Test("A schedule does not depend on waits elsewhere in the process")
     func whatWaitsElsewhere() async throws {
         let alone = try await order(seed: 5)
         let gate = Gate()

@@ -6,7 +6,7 @@ import Testing
 
 internal import Foundation
 
-/// Where bodies run that hold every thread that there is for them.
+/// The executor of bodies that block all of its threads.
 enum BusyExecutor: CaseIterable, Sendable {
     case oneThread
     case twoThreads
@@ -27,7 +27,7 @@ enum BusyExecutor: CaseIterable, Sendable {
     }
 }
 
-/// Blocks threads until somebody opens it. A thread waits some seconds at most, and then says that nobody came.
+/// Blocks threads until it is opened. A thread waits for at most 20 seconds, and `blockThread` then returns false.
 final class Barricade: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -40,9 +40,9 @@ final class Barricade: Sendable {
     }
 }
 
-@Suite("Bodies that hold every thread hold up nothing that serves the queue", .serialized)
+@Suite("Bodies that block all threads do not delay the services of the queue", .serialized)
 struct ServiceThreadTests {
-    /// Runs bodies that block all threads until `open` is called, which `arrange` has to bring about while they are
+    /// Runs bodies that block all threads until `open` is called. `arrange` has to cause that call while they are
     /// blocked.
     private func blocked(
         _ executor: BusyExecutor, width: Int? = nil,
@@ -77,7 +77,7 @@ struct ServiceThreadTests {
         }
     }
 
-    @Test("A stall is reported, and what gets no thread", arguments: BusyExecutor.allCases)
+    @Test("A stall is reported, with the operations that get no thread", arguments: BusyExecutor.allCases)
     func stall(executor: BusyExecutor) async throws {
         let text = Guarded("")
         try await blocked(executor, width: 64) { queue, blocker, open in
@@ -93,7 +93,7 @@ struct ServiceThreadTests {
     }
 
     @Test(
-        "A time limit cancels bodies that look at Task.isCancelled and never suspend", arguments: BusyExecutor.allCases)
+        "A time limit cancels bodies that check Task.isCancelled and never suspend", arguments: BusyExecutor.allCases)
     func G20_aTimeLimitCutsBodiesThatKeepTheirThreads(executor: BusyExecutor) async throws {
         try await within {
             let queue = executor.queue()
@@ -125,7 +125,7 @@ struct ServiceThreadTests {
         }
     }
 
-    @Test("Observers of the queue and of an operation are told", arguments: BusyExecutor.allCases)
+    @Test("Observers of the queue and of an operation are notified", arguments: BusyExecutor.allCases)
     func observers(executor: BusyExecutor) async throws {
         try await blocked(executor) { queue, blocker, open in
             let count = Atomic<Int>(0)
@@ -160,11 +160,11 @@ struct ServiceThreadTests {
                     return Task.isCancelled
                 }
             }
-            // Whoever calls it has a thread.
+            // The caller of `shutdown` needs a thread of its own.
             let caller = ThreadExecutor(threads: 1)
             await Task(executorPreference: caller) { await queue.shutdown(within: .milliseconds(50)) }.value
             for body in bodies {
-                // One that had not started was cancelled before it ran.
+                // An operation that had not started was cancelled before its body ran.
                 guard case .success(let wasCancelled)? = body.result else { continue }
                 #expect(wasCancelled)
             }
@@ -181,7 +181,7 @@ struct ServiceThreadTests {
         }
     }
 
-    @Test("A progress that a blocking body follows is looked at", arguments: BusyExecutor.allCases)
+    @Test("A progress that a blocking body follows is polled", arguments: BusyExecutor.allCases)
     func followedProgress(executor: BusyExecutor) async throws {
         try await blocked(executor) { queue, blocker, open in
             let progress = Progress(totalUnitCount: 10)
@@ -200,7 +200,7 @@ struct ServiceThreadTests {
         }
     }
 
-    @Test("A retry goes on when its delay is over, although handlers block threads, too")
+    @Test("A retry continues after its delay, although handlers block threads")
     func manyBlockingHandlers() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -211,7 +211,7 @@ struct ServiceThreadTests {
             for number in 0..<count {
                 let operation = AsyncOperation("\(number)") {}
                 operation.didFinish { _ in
-                    // Each blocks its thread until all have been called.
+                    // Each handler blocks its thread until all handlers have been called.
                     if called.add(1, ordering: .acquiringAndReleasing).newValue == count { barricade.open() }
                     if barricade.blockThread() { allWereThere.add(1, ordering: .acquiringAndReleasing) }
                 }
@@ -224,9 +224,9 @@ struct ServiceThreadTests {
     }
 }
 
-@Suite("Handlers that hold every thread for handlers hold up no timer", .serialized)
+@Suite("Handlers that block all threads for handlers do not delay timers", .serialized)
 struct BlockedHandlerTests {
-    @Test("A delay ends, a limit cuts, and a limit for waiting ends, while 600 handlers block")
+    @Test("Delays, timeouts and limits for waiting end while 600 handlers block")
     func manyHandlersThatBlock() async throws {
         try await within {
             let barricade = Barricade()
@@ -239,7 +239,7 @@ struct BlockedHandlerTests {
                         #expect(barricade.blockThread())
                     })
             }
-            // As many as there are threads for.
+            // The service executor has 512 threads for handlers.
             while called.load(ordering: .relaxed) < 512 { await Task.yield() }
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
             let cut = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(20))

@@ -3,15 +3,15 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// Programs of their own, because these signals end a program.
+/// Each test runs in a process of its own, because these signals end a process.
 @Suite("Programs that wait for signals", .serialized, .timeLimit(.minutes(10)))
 struct SignalTests {
-    @Test("A program drains its queue on Ctrl-C and ends as it likes")
+    @Test("A program drains its queue on Ctrl-C and chooses its exit code")
     func drainsOnInterrupt() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let queue = AsyncOperationQueue()
             let report = AsyncOperation("report") { context in
-                // The signal comes when it is caught: before, it would end this program.
+                // Sends the signal only after the handler is installed; before, it would end the process.
                 while !isCaught(SIGINT) { await Task.yield() }
                 kill(getpid(), SIGINT)
                 try await context.sleep(for: .milliseconds(20))
@@ -30,7 +30,7 @@ struct SignalTests {
             queue.add("stubborn") {
                 while !isCaught(SIGTERM) { await Task.yield() }
                 kill(getpid(), SIGINT)
-                // One that comes while the first waits to be delivered would be one with it.
+                // A second signal that arrives while the first is pending would be merged with it.
                 while queue.add("late", {}).result == nil { await Task.yield() }
                 kill(getpid(), SIGTERM)
                 while !Task.isCancelled || isCaught(SIGTERM) { await Task.yield() }
@@ -54,10 +54,11 @@ struct SignalTests {
     }
 
     #if os(Linux)
-        @Test("One thread takes the signals that are waited for, and no others, if all others block them")
+        @Test("One thread receives the expected signals, and no others, if all other threads block them")
         func oneThreadTakesThem() async {
             await #expect(processExitsWith: .success) {
-                /// Bit n - 1 is set if the thread that reads signals blocks the signal n. Nil: it has not started.
+                /// Bit n - 1 is set if the thread that receives signals blocks signal n. Nil: the thread has not
+                /// started.
                 func blocked() -> UInt64? {
                     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
                     for task in tasks {
@@ -101,8 +102,8 @@ struct SignalTests {
                 await shutDown(10)
                 let (files, threads) = (count("fd"), count("task"))
                 await shutDown(1_000)
-                // Services and Dispatch may have begun something once meanwhile, on a busy machine more: far less than
-                // one for each.
+                // Services and Dispatch may have opened some descriptors and threads meanwhile, but far fewer than one
+                // for each shutdown.
                 precondition(files > 0 && count("fd") <= files + 50, "\(files) files, then \(count("fd"))")
                 precondition(count("task") <= threads + 50, "\(threads) threads, then \(count("task"))")
             }
@@ -110,7 +111,7 @@ struct SignalTests {
     #endif
 }
 
-/// Somebody has said what is to happen.
+/// Returns true if a handler is installed for the signal.
 private func isCaught(_ number: Int32) -> Bool {
     var action = sigaction()
     sigaction(number, nil, &action)

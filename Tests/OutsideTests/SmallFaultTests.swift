@@ -7,7 +7,7 @@ import BatonTrace
 import Foundation
 import Testing
 
-@Suite("Text of the user's in lines that Baton writes")
+@Suite("User text in lines that Baton writes")
 struct TextOfUsersTests {
     static let name = "first\nsecond\r\nthird\u{2028}fourth\u{1B}[2J\u{7}\u{9B}\u{202E}fifth\u{2066}"
 
@@ -107,7 +107,7 @@ private struct Unreadable: Error, CustomStringConvertible {
 
 @Suite("Clocks that cannot sleep")
 struct ClockTests {
-    @Test("A clock whose sleep throws is asked for its time now and then", arguments: [true, false])
+    @Test("A clock whose sleep throws is polled at intervals", arguments: [true, false])
     func sleepThrows(throwsAtOnce: Bool) async throws {
         let clock = SleeplessClock(throwsAtOnce: throwsAtOnce)
         let queue = AsyncOperationQueue(clock: clock)
@@ -129,7 +129,7 @@ struct ClockTests {
         #expect(clock.sleeps < 500)
     }
 
-    @Test("A shutdown on a clock whose sleep throws has its limit")
+    @Test("A shutdown on a clock whose sleep throws keeps its limit")
     func shutdown() async throws {
         let queue = AsyncOperationQueue()
         let operation = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }
@@ -141,7 +141,7 @@ struct ClockTests {
     }
 }
 
-/// A clock that tells the time, and does not sleep: its sleep throws, or returns at once.
+/// A clock that tells the time but cannot sleep: `sleep` throws or returns at once.
 private final class SleeplessClock: Clock {
     struct Stopped: Error {}
 
@@ -160,7 +160,7 @@ private final class SleeplessClock: Clock {
     }
 }
 
-/// Whose `sleep` cancels the task that sleeps, or returns at once.
+/// A clock whose `sleep` cancels the sleeping task, or returns at once.
 private final class RestlessClock: Clock {
     private let cancels: Bool
     private let count = Guarded(0)
@@ -177,9 +177,9 @@ private final class RestlessClock: Clock {
     }
 }
 
-@Suite("Clocks that do not let anybody sleep")
+@Suite("Clocks that wake every sleeper at once")
 struct RestlessClockTests {
-    @Test("They are asked now and then, and time limits hold", arguments: [true, false])
+    @Test("Such clocks are polled at intervals, and time limits hold", arguments: [true, false])
     func timeLimit(cancels: Bool) async throws {
         let clock = RestlessClock(cancels: cancels)
         let queue = AsyncOperationQueue(clock: clock)
@@ -194,7 +194,7 @@ struct RestlessClockTests {
     }
 
     @Test(
-        "A progress that is followed with such a clock is looked at, until the body has ended",
+        "A progress that is followed on such a clock is polled until the body has ended",
         arguments: [true, false])
     func following(throwsError: Bool) async throws {
         let progress = Progress(totalUnitCount: 10)
@@ -217,7 +217,7 @@ struct RestlessClockTests {
     }
 
     @Test(
-        "Durations without an end end nothing at once, and trap nowhere",
+        "Endless durations neither end anything at once nor trap",
         arguments: [.seconds(Int64.max), Duration(attoseconds: .max)])
     func longest(duration: Duration) async throws {
         let queue = AsyncOperationQueue()
@@ -234,9 +234,9 @@ struct RestlessClockTests {
     }
 }
 
-@Suite("Operations that are given twice to a group")
+@Suite("Operations that are passed to a group twice")
 struct GivenTwiceTests {
-    @Test("Each runs once, in its first place", arguments: [true, false])
+    @Test("Each operation runs once, at its first position", arguments: [true, false])
     func inTheList(isOrdered: Bool) async throws {
         let log = Guarded<[String]>([])
         func noting(_ name: String) -> AsyncOperation<Void> {
@@ -251,7 +251,7 @@ struct GivenTwiceTests {
         #expect(log.withLock { isOrdered ? $0 : $0.sorted() } == ["a", "b", "c"])
     }
 
-    @Test("One that is added again while the group runs keeps its place", arguments: [true, false])
+    @Test("An operation that is added again while the group runs keeps its position", arguments: [true, false])
     func added(isOrdered: Bool) async throws {
         let misuses = Guarded<[String]>([])
         let log = Guarded<[String]>([])
@@ -277,7 +277,7 @@ struct GivenTwiceTests {
     }
 }
 
-@Suite("What a long life keeps")
+@Suite("Memory that long-lived operations retain")
 struct KeptTests {
     private final class Payload: Error {
         private let count: Counter
@@ -298,7 +298,7 @@ struct KeptTests {
         func add(_ count: Int) { number.withLock { $0 += count } }
     }
 
-    @Test("The first ten and the newest hundred of many failed attempts")
+    @Test("Of many failed attempts, the first ten and the latest hundred are kept")
     func attempts() async throws {
         let count = Counter()
         let body = AsyncOperation<Void> { context in
@@ -316,7 +316,7 @@ struct KeptTests {
         #expect(few.attempts.allSatisfy { $0.error != nil })
     }
 
-    @Test("A finished operation lets its executor go", arguments: [true, false])
+    @Test("A finished operation releases its executor", arguments: [true, false])
     func executor(endsEarly: Bool) async throws {
         let queue = AsyncOperationQueue()
         var executor: ThreadExecutor? = ThreadExecutor(threads: 1)
@@ -333,7 +333,7 @@ struct KeptTests {
         #expect(operation.name == "named")
     }
 
-    @Test("A finished operation lets go of what its body has not waited for")
+    @Test("A finished operation releases the operations that its body did not await")
     func leftWaits() async throws {
         let queue = AsyncOperationQueue()
         weak var watched: AnyOperation?

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-@Suite("What handlers for stalls cost", .timeLimit(.minutes(5)), .serialized)
+@Suite("Costs of stall handlers", .timeLimit(.minutes(5)), .serialized)
 struct StallCostTests {
     enum Limits: CaseIterable, Sendable {
         case equal, growing, falling
@@ -16,7 +16,7 @@ struct StallCostTests {
         }
     }
 
-    @Test("Adding and cancelling very many, while operations come", arguments: Limits.allCases)
+    @Test("Very many stall handlers are added and cancelled while operations are added", arguments: Limits.allCases)
     func addingAndCancelling(limits: Limits) async throws {
         try await within {
             let (queue, gate) = (AsyncOperationQueue(), Gate())
@@ -34,7 +34,7 @@ struct StallCostTests {
         }
     }
 
-    @Test("A queue with very many that becomes empty again and again")
+    @Test("A queue with very many stall handlers becomes empty repeatedly")
     func oneOperationAtATime() async throws {
         try await within {
             await expectNearlyLinear(1_000) { count in
@@ -48,7 +48,7 @@ struct StallCostTests {
         }
     }
 
-    @Test("Telling very many of a stall of very many operations")
+    @Test("Very many handlers receive the report of a stall of very many operations")
     func telling() async throws {
         try await within {
             await expectNearlyLinear(250) { count in
@@ -66,7 +66,7 @@ struct StallCostTests {
         }
     }
 
-    @Test("A handler that comes while the queue is quiet is told at its own time, however long the others wait")
+    @Test("A handler that is added while the queue is stalled is called after its own limit")
     func comingLater() async throws {
         let clock = TestClock()
         let (queue, gate, log) = (AsyncOperationQueue(clock: clock), Gate(), EventLog<String>())

@@ -1,10 +1,10 @@
 import Testing
 
-@Suite("The tools of the outside tests notice what they are for")
+@Suite("The tools of the outside tests detect faults")
 struct SupportTests {
-    @Test("A square is noticed")
+    @Test("Quadratic growth is detected")
     func squareIsNoticed() async {
-        // On a busy machine now and then it is not: the smaller size takes too long.
+        // On a busy machine a measurement may miss it, because the smaller size takes too long.
         var isNoticed = false
         for _ in 0..<5 where !isNoticed {
             isNoticed =
@@ -17,7 +17,7 @@ struct SupportTests {
         #expect(isNoticed)
     }
 
-    @Test("A hang is noticed")
+    @Test("A hang is detected")
     func hangIsNoticed() async {
         await #expect(throws: TookTooLong.self) {
             try await within(.milliseconds(50)) { try await Task.sleep(for: .seconds(1)) }

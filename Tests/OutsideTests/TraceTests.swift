@@ -5,7 +5,7 @@ import BatonTrace
 import Foundation
 import Testing
 
-@Suite("What traces tell")
+@Suite("Contents of traces")
 struct TraceTests {
     private func trace(
         width: Int = 64, _ work: @Sendable (AsyncOperationQueue, TestClock) async throws -> Void
@@ -17,7 +17,7 @@ struct TraceTests {
         return await recorder.trace()
     }
 
-    /// What queues tell of waits for exclusions.
+    /// Records the events of waits for exclusions.
     private func notes(_ queue: AsyncOperationQueue) -> EventLog<String> {
         let notes = EventLog<String>()
         queue.observe { event in
@@ -59,7 +59,7 @@ struct TraceTests {
         #expect(delay.waits(until: trace.end).filter { $0.reason == .delay }.map(\.duration) == [.seconds(5)])
     }
 
-    @Test("A wait for an exclusion is told as one, and not as a wait for the queue")
+    @Test("A wait for an exclusion is recorded as such, and not as a wait for the queue")
     func exclusionsAreExclusions() async throws {
         let trace = try await trace { queue, clock in
             let (gate, notes) = (Gate(), notes(queue))
@@ -85,7 +85,7 @@ struct TraceTests {
         #expect(written.operations.flatMap { $0.waits(until: written.end) }.contains(waited[0]))
     }
 
-    @Test("After the wait for an exclusion comes the wait for a permit, which is told as one for the queue")
+    @Test("A wait for a permit after that for an exclusion is recorded as a wait for the queue")
     func permitAfterTheExclusion() async throws {
         let trace = try await trace(width: 1) { queue, clock in
             let (held, full, notes) = (Gate(), Gate(), notes(queue))
@@ -111,7 +111,7 @@ struct TraceTests {
         #expect(waited.map(\.duration) == [.seconds(3), .seconds(5)])
     }
 
-    @Test("A wait for a rate is told as one, with its name, also of an operation that needs an exclusion")
+    @Test("A wait for a rate is recorded with its name, also if the operation needs an exclusion")
     func ratesAreRates() async throws {
         let trace = try await trace(width: 1) { queue, clock in
             let calls = (0..<2).map { number in
@@ -132,7 +132,7 @@ struct TraceTests {
         #expect(!waits(of: "call 0", in: trace).contains(.rate))
     }
 
-    @Test("A wait for a suspended queue is told as one, and what begins in spite of it has not waited for it")
+    @Test("A wait for a suspended queue is recorded only for operations that it delays")
     func suspensionsAreSuspensions() async throws {
         let trace = try await trace { queue, clock in
             let gate = Gate()
@@ -162,7 +162,7 @@ struct TraceTests {
         #expect(written == trace)
     }
 
-    @Test("A recorder that is made while the queue is suspended knows it")
+    @Test("A recorder that is made while the queue is suspended records the suspension")
     func suspendedBefore() async throws {
         let clock = TestClock()
         let queue = AsyncOperationQueue(isSuspended: true, clock: clock)
@@ -198,7 +198,7 @@ struct TraceTests {
         #expect(trace.criticalPath().operations.map(\.name) == ["long"])
     }
 
-    @Test("If nothing ran there is no critical path")
+    @Test("If nothing ran, there is no critical path")
     func pathWithoutRuns() async {
         let trace = await trace { queue, clock in
             let never = AsyncOperation("never") {}.addCondition("no") { _ in .skip("not today") }
@@ -209,7 +209,7 @@ struct TraceTests {
         #expect(trace.criticalPath().operations.isEmpty)
     }
 
-    @Test("An operation that still waits does not end the critical path of a trace of others that ran")
+    @Test("An operation that still waits does not end the critical path of operations that ran")
     func pathOfAStuckTrace() async throws {
         let trace = try await trace { queue, clock in
             let gate = Gate()
@@ -228,7 +228,7 @@ struct TraceTests {
     // MARK: Stages
 
     @Test(
-        "A stage is the name without a number at its end, and nothing else is cut",
+        "Only a number at its end is removed from a name to get the stage",
         arguments: [
             ("resize (large)", "resize (large)"), ("__proto__", "__proto__"), ("n1[\"x\"]", "n1[\"x\"]"),
             ("end.", "end."),
@@ -238,9 +238,9 @@ struct TraceTests {
         #expect(Trace.stageName(of: AsyncOperation(name) {}.reference) == stage)
     }
 
-    // MARK: Text of others
+    // MARK: Hostile text
 
-    /// Sets the title of a terminal, clears it, turns the direction, and begins a line.
+    /// Text that sets the title of a terminal, clears it, reverses the writing direction, and begins a new line.
     private static let hostile = "a\u{1B}]0;owned\u{7}\u{1B}[2J\u{202E}b\nc\u{9B}31m"
 
     private func isHarmless(_ text: String) -> Bool {
@@ -250,7 +250,7 @@ struct TraceTests {
         }
     }
 
-    @Test("Names and errors reach no terminal and no page with what these would obey")
+    @Test("Names and errors reach terminals and pages without control characters")
     func textOfOthers() async throws {
         struct Hostile: Error, CustomStringConvertible { var description: String { TraceTests.hostile } }
         let trace = await trace { queue, _ in
@@ -264,7 +264,7 @@ struct TraceTests {
             summary.split(separator: "\n").count == trace.summary().description.split(whereSeparator: \.isNewline).count
         )
         #expect(isHarmless(trace.dot()) && isHarmless(trace.mermaid()))
-        // The page writes control characters as escapes, which its script would turn back.
+        // The page must not contain control characters as escapes either, because its script would decode them.
         let page = trace.timeline()
         #expect(isHarmless(page))
         for escape in ["\\u001b", "\\u0007", "\\u009b", "\\u202e"] { #expect(!page.lowercased().contains(escape)) }
@@ -279,7 +279,7 @@ struct TraceTests {
 
     // MARK: Files
 
-    @Test("A picture that is written to a link replaces what the link leads to", arguments: [true, false])
+    @Test("A picture that is written to a link replaces the target of the link", arguments: [true, false])
     func pictureThroughALink(isThere: Bool) async throws {
         let folder = try TemporaryFolder()
         if isThere { try Data("old".utf8).write(to: URL(fileURLWithPath: folder.path("target"))) }

@@ -3,7 +3,7 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("A body that waits in a child task waits as one that does so itself")
+@Suite("A wait in a child task of a body counts as a wait of the body")
 struct WaitingBodyTests {
     /// How a body waits for another operation.
     enum Wait: CaseIterable, Sendable {
@@ -52,7 +52,7 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("As many bodies as the queue is wide", arguments: Wait.allCases, [1, 2, 64])
+    @Test("As many bodies as the queue is wide wait in child tasks", arguments: Wait.allCases, [1, 2, 64])
     func G25_asManyBodiesAsTheQueueIsWideWaitInChildTasks(wait: Wait, width: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
@@ -68,8 +68,8 @@ struct WaitingBodyTests {
     }
 
     @Test(
-        "On a small executor, nested, under a barrier and with an exclusion",
-        // What a body adds itself comes after the barrier.
+        "Waits in child tasks work on a small executor, nested, with a barrier and an exclusion",
+        // With `value`, the body adds an operation itself, which would come after the barrier.
         arguments: Wait.allCases.filter { $0 != .value })
     func pairs(wait: Wait) async throws {
         try await within {
@@ -87,7 +87,7 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("Never more bodies than the width compute")
+    @Test("Never more bodies than the width compute at once")
     func G22_waitsInChildTasks() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
@@ -105,7 +105,7 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("A child task that waits for what needs its body is told so", arguments: [1, 4])
+    @Test("A child task that waits for a dependent of its body gets an error", arguments: [1, 4])
     func cycle(width: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
@@ -123,7 +123,7 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("explain() says what a child task waits for")
+    @Test("explain() names the operation that a child task waits for")
     func explanation() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -141,15 +141,15 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("An unstructured task of a body is a stranger, also when the body has ended")
+    @Test("An unstructured task does not count as part of the body that started it")
     func unstructuredTask() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
             let tasks = Guarded<[Task<Int, any Error>]>([])
             let operations = (0..<50).map { number in
                 AsyncOperation("\(number)") { context in
-                    // Waits for the end of the very body that has started it: no cycle, because the body does not wait
-                    // for it.
+                    // This task waits for the end of the body that started it. That is no cycle, because the body does
+                    // not wait for the task.
                     let own = context.operation
                     let task = Task {
                         for await event in own.events where event.kind.description.hasPrefix("finished") {}
@@ -213,18 +213,18 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("A stall report says what to do about a wait that nobody can see")
+    @Test("A stall report says what to do about a wait that the queue cannot see")
     func stallReport() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
             let given = Gate()
             queue.onStall(after: .milliseconds(20)) { report in
-                // The first one may come before the hidden task has added anything.
+                // The first report may come before the hidden task has added its operation.
                 if report.description.contains("context.run") { given.open() }
             }
             let stop = Gate()
             queue.add("page") {
-                // The queue cannot know that the body waits for this.
+                // The queue cannot know that the body waits for this task.
                 let hidden = Task { try await queue.run(AsyncOperation("part") { 1 }) }
                 await stop.wait()
                 hidden.cancel()
@@ -236,7 +236,7 @@ struct WaitingBodyTests {
     }
 }
 
-/// How many compute at once.
+/// Counts how many bodies compute at once.
 private final class Meter: Sendable {
     private let running = Atomic<Int>(0)
     private let peak = Atomic<Int>(0)

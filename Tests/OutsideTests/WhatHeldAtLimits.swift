@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Values and graphs at the edge of what can be given.
+/// Tests extreme values and graphs.
 @Suite("Extreme values and odd graphs", .timeLimit(.minutes(10)))
 struct WhatHeldAtLimits {
     private struct Oops: Error {}
@@ -10,7 +10,7 @@ struct WhatHeldAtLimits {
     private static let greatest = Duration(attoseconds: .max)
     private static let least = Duration(attoseconds: .min)
 
-    @Test("The longest and the shortest durations", arguments: [greatest, least])
+    @Test("The longest and the shortest durations are accepted", arguments: [greatest, least])
     func durations(duration: Duration) async throws {
         try await within {
             let queue = AsyncOperationQueue(onMisuse: { _ in })
@@ -39,7 +39,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("Counts, widths and weights", arguments: [Int.min, -1, 0, 1, Int.max])
+    @Test("Extreme counts, widths and weights are accepted", arguments: [Int.min, -1, 0, 1, Int.max])
     func counts(count: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: count, onMisuse: { _ in })
@@ -65,7 +65,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("A group that is its own child, and a condition that brings along its own operation")
+    @Test("A group that is its own child fails, as does a condition that brings along its own operation")
     func ownChild() async throws {
         struct Own: OperationCondition {
             func dependency(for operation: AnyOperation) -> AnyOperation? { operation }
@@ -88,7 +88,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("A condition that never answers is cut by the limit of the wait")
+    @Test("A condition that never answers is ended by the limit for waiting")
     func endlessCondition() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -122,7 +122,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("Operations run one another very deep")
+    @Test("Operations run each other to a great depth")
     func deepNesting() async throws {
         @Sendable func nested(_ depth: Int) -> AsyncOperation<Int> {
             AsyncOperation<Int> { context in depth == 0 ? 0 : try await context.run(nested(depth - 1)) + 1 }

@@ -2,18 +2,17 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Programs that held when people from outside tried them at great sizes: their time goes on to grow no faster than n
-/// log n.
+/// Programs that external testers ran at great sizes. Their time must not grow faster than n log n.
 @Suite("At great sizes the time grows no faster than n log n", .serialized, .timeLimit(.minutes(10)))
 struct WhatHeldAtSize {
     private struct Failure: Error {}
 
-    /// Names and identities are of the whole process; so each program has its own.
+    /// Returns a unique name, because exclusions and unique keys are shared by the whole process.
     private static func unused(_ name: String) -> String { "\(name) \(UInt64.random(in: 0...(.max)))" }
 
     // MARK: Exclusions
 
-    @Test("A holder that waits for something else does not delay who wants another exclusion")
+    @Test("A holder that waits for something else does not delay operations that want another exclusion")
     func unrelatedWaitingHolder() async {
         await expectNearlyLinear(reduced(1_000)) { count in
             let (held, wanted) = (Self.unused("held"), Self.unused("wanted"))
@@ -67,7 +66,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("Very many groups")
+    @Test("Very many groups run")
     func manyGroups() async {
         await expectNearlyLinear(reduced(200)) { count in
             let queue = AsyncOperationQueue()
@@ -76,7 +75,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("A group of very many", arguments: ["side by side", "ordered", "failing", "with progress"])
+    @Test("A group has very many children", arguments: ["side by side", "ordered", "failing", "with progress"])
     func groupOfMany(kind: String) async {
         await expectNearlyLinear(reduced(400)) { count in
             let children = (0..<count).map { number in
@@ -163,9 +162,9 @@ struct WhatHeldAtSize {
         }
     }
 
-    // MARK: Identities
+    // MARK: Uniqueness
 
-    @Test("Very many join one operation, and half of them are cancelled")
+    @Test("Very many operations join one operation, and half of them are cancelled")
     func joins() async {
         await expectNearlyLinear(reduced(400)) { count in
             let key = Self.unused("key")
@@ -186,7 +185,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("Each replaces the one before it, whether or not that heeds its cancel", arguments: [false, true])
+    @Test("Each operation replaces the previous one, whether or not that ends on cancel", arguments: [false, true])
     func replaces(heeding: Bool) async {
         await expectNearlyLinear(reduced(200)) { count in
             let key = Self.unused("key")
@@ -207,7 +206,7 @@ struct WhatHeldAtSize {
 
     // MARK: Graphs
 
-    @Test("One operation with a condition depends on very many that have one")
+    @Test("One operation with a condition depends on very many that have one as well")
     func fanInWithConditions() async {
         await expectNearlyLinear(reduced(400)) { count in
             let sources = (0..<count).map { _ in AsyncOperation {}.addCondition("open") { _ in .satisfied } }
@@ -220,7 +219,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("A root that very many depend on runs as many chains")
+    @Test("A root with very many dependents runs as many chains")
     func rootThatRunsChains() async {
         await expectNearlyLinear(reduced(100)) { count in
             let root = AsyncOperation<Int> { context in
@@ -297,7 +296,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("A cancelled run takes back everything that it has added")
+    @Test("A cancelled run cancels everything that it has added")
     func cancelledRun() async {
         await expectNearlyLinear(reduced(500)) { count in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
@@ -316,7 +315,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("Very many delays, each shorter than the one before")
+    @Test("Very many delays end, each shorter than the previous one")
     func delays() async {
         await expectNearlyLinear(reduced(300)) { count in
             let clock = TestClock()
@@ -331,7 +330,7 @@ struct WhatHeldAtSize {
         }
     }
 
-    @Test("A snapshot and an explanation of a long chain")
+    @Test("A long chain has a snapshot and an explanation")
     func snapshots() async {
         await expectNearlyLinear(reduced(500)) { count in
             let queue = AsyncOperationQueue(isSuspended: true)

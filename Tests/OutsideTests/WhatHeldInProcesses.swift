@@ -3,10 +3,10 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// What can only be seen with a process of its own.
-@Suite("Programs of their own", .serialized, .timeLimit(.minutes(10)))
+/// Tests that need a process of their own.
+@Suite("Programs in processes of their own", .serialized, .timeLimit(.minutes(10)))
 struct WhatHeldInProcesses {
-    @Test("A program may exit in the middle of its operations")
+    @Test("A program may exit while its operations run")
     func exitInTheMiddle() async {
         for _ in 0..<3 {
             await #expect(processExitsWith: .exitCode(7)) {
@@ -26,13 +26,13 @@ struct WhatHeldInProcesses {
     }
 
     #if os(Linux) && !BATON_SANITIZED
-        @Test("Memory settles in a queue that is never idle")
+        @Test("Memory does not grow in a queue that is never idle")
         func memorySettles() async {
             await #expect(processExitsWith: .success) {
                 struct Oops: Error {}
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: 8)
                 let gate = Gate()
-                // The queue is never idle.
+                // This operation keeps the queue from becoming idle.
                 queue.add { await gate.wait() }
                 @Sendable func play(_ count: Int) async {
                     for number in 0..<count {
@@ -61,7 +61,7 @@ struct WhatHeldInProcesses {
                 let before = residentKilobytes()
                 await play(3_000)
                 let after = residentKilobytes()
-                // 12,000 operations that stayed would take more than 8 MB.
+                // If 12,000 operations stayed alive, they would take more than 8 MB.
                 precondition(before > 0 && after < before + 4_000, "\(before) kB, then \(after) kB")
                 gate.open()
                 await queue.waitUntilIdle()

@@ -3,10 +3,10 @@ import BatonTesting
 import Synchronization
 import Testing
 
-/// The user's own code is called in many places; in each of them it may call back, because no lock is held.
-@Suite("The user's code may call back wherever it is called", .timeLimit(.minutes(10)))
+/// User code is called in many places. In each of them it may call Baton, because no lock is held.
+@Suite("User code may call Baton wherever it is called", .timeLimit(.minutes(10)))
 struct WhatHeldInUsersCode {
-    /// Does what touches every lock of a queue.
+    /// Makes calls that take every lock of a queue.
     private final class Meddler: Sendable {
         private let queue = Guarded<WeakQueue?>(nil)
         let added = Atomic<Int>(0)
@@ -17,7 +17,8 @@ struct WhatHeldInUsersCode {
 
         func watch(_ queue: AsyncOperationQueue) { self.queue.withLock { $0 = WeakQueue(queue: queue) } }
 
-        /// Adds no more than some hundred operations, or those whose release adds another one would never end.
+        /// Adds at most a few hundred operations. Without this limit, operations whose release adds another one would
+        /// never end.
         func meddle() {
             guard let queue = queue.withLock({ $0?.queue }) else { return }
             _ = queue.operationCount
@@ -109,7 +110,7 @@ struct WhatHeldInUsersCode {
         }
     }
 
-    @Test("From deinit, ==, hash, description, conditions, clocks, hints, handlers, observers and stall handlers")
+    @Test("User code calls Baton from deinit, ==, hash, conditions, clocks, hints, handlers and observers")
     func everywhere() async throws {
         let living = Living()
         try await within { try await Self.play(living) }
@@ -168,7 +169,7 @@ struct WhatHeldInUsersCode {
         #expect(meddler.added.load(ordering: .relaxed) > 100)
     }
 
-    @Test("Outputs and bodies whose deinit adds, cancels, changes the width and suspends", arguments: [false, true])
+    @Test("Deinits of outputs and bodies may add, cancel, change the width and suspend", arguments: [false, true])
     func deinits(barriers: Bool) async throws {
         let living = Living()
         try await within {
@@ -188,7 +189,7 @@ struct WhatHeldInUsersCode {
                 if barriers { queue.addBarrier { output } } else { queue.add { output } }
             }
             await queue.waitUntilIdle()
-            // The deinits add after the last one was taken out.
+            // The deinits add operations after the last operation has left the queue.
             while living.count != 0 { await Task.yield() }
             await queue.waitUntilIdle()
             #expect(added.load(ordering: .relaxed) == reduced(300))

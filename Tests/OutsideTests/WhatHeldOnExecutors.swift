@@ -3,7 +3,7 @@ import BatonTesting
 import Synchronization
 import Testing
 
-/// Executors and isolations other than the default one.
+/// Tests executors and isolations other than the defaults.
 @Suite("Bodies on executors and isolations of every kind", .timeLimit(.minutes(10)))
 struct WhatHeldOnExecutors {
     /// Runs a job on the thread that enqueues it, inside that call.
@@ -24,7 +24,7 @@ struct WhatHeldOnExecutors {
         nonisolated init() {}
     }
 
-    @Test("An inline executor, at every width", arguments: [1, 2, 64, AsyncOperationQueue.unlimited])
+    @Test("Bodies run on an inline executor, at every width", arguments: [1, 2, 64, AsyncOperationQueue.unlimited])
     func inline(width: Int) async throws {
         let count = reduced(1_000)
         let ran = Atomic<Int>(0)
@@ -48,7 +48,7 @@ struct WhatHeldOnExecutors {
         #expect(handled.load(ordering: .relaxed) == count)
     }
 
-    @Test("Bodies on an actor")
+    @Test("Bodies run on an actor")
     func onActor() async throws {
         let counter = Counter()
         try await within {
@@ -59,7 +59,7 @@ struct WhatHeldOnExecutors {
         #expect(await counter.count == reduced(2_000))
     }
 
-    @Test("Bodies on the main actor")
+    @Test("Bodies run on the main actor")
     func onMainActor() async throws {
         let counter = MainCounter()
         try await within {
@@ -70,7 +70,7 @@ struct WhatHeldOnExecutors {
         #expect(await counter.count == reduced(2_000))
     }
 
-    @Test("Immediate tasks, inside bodies and outside")
+    @Test("Immediate tasks run inside and outside of bodies")
     func immediate() async throws {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let sum = Atomic<Int>(0)

@@ -3,8 +3,8 @@ import BatonTesting
 import Synchronization
 import Testing
 
-/// Changes from another thread while a queue is busy.
-@Suite("A busy queue that somebody else changes", .timeLimit(.minutes(10)))
+/// Tests changes from other threads while a queue is busy.
+@Suite("Changes to a busy queue from elsewhere", .timeLimit(.minutes(10)))
 struct WhatHeldUnderRaces {
     @Test("Its width and its suspension change all the time under nested, limited operations")
     func widthRace() async throws {
@@ -39,7 +39,7 @@ struct WhatHeldUnderRaces {
     }
 
     @Test(
-        "It is released, suspended or running, with retries, conditions, exclusions and children",
+        "A queue with retries, conditions, exclusions and children is released, suspended or running",
         arguments: [false, true])
     func released(suspended: Bool) async throws {
         struct Oops: Error {}

@@ -2,16 +2,16 @@ import Baton
 import BatonTesting
 import Testing
 
-/// What somebody does to the task that they were lent.
+/// Cancels the current task.
 private func cancelOwnTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
-/// Which closures of one operation have seen a cancel that nobody asked for.
+/// The closures of one operation that have seen an unexpected cancel.
 private final class Sightings: Sendable {
     private let names = Guarded<[String]>([])
 
     var all: [String] { names.withLock { $0 } }
 
-    /// Says what it sees, and then cancels the task.
+    /// Records whether the task is cancelled, and then cancels it.
     func lookAndCancel(_ name: String) {
         if Task.isCancelled { names.withLock { $0.append(name) } }
         cancelOwnTask()
@@ -50,7 +50,7 @@ private struct CancellingObserver: OperationObserver {
     func observe(_ event: OperationEvent) async { sightings.lookAndCancel("observer") }
 }
 
-/// Closures of the user's that run on a task which others use next. Each of them cancels that task.
+/// User closures that run on a task which other operations use afterwards. Each closure cancels that task.
 private enum Culprit: CaseIterable, Sendable {
     case body, childTaskOfBody, bodyThatThrows, bodyWithInput, callback, group
     case retryPredicate, retryOnFailure, hint, jitter, allOfARetry, repetition
@@ -178,7 +178,7 @@ private enum Culprit: CaseIterable, Sendable {
                     .addCondition(CancellingCondition(sightings: seen))
                     .addCondition(CancellingCondition(sightings: seen, bringsAlong: true)))
         case .bothConditions, .eitherCondition, .negatedCondition:
-            // Each would be satisfied, or throws.
+            // Each condition is satisfied or throws.
             let one = CancellingCondition(sightings: seen, throwsError: self != .bothConditions)
             let other = CancellingCondition(sightings: seen)
             let operation = AsyncOperation("after conditions") { seen.lookAndCancel("body") }
@@ -236,7 +236,7 @@ private enum Culprit: CaseIterable, Sendable {
     }
 }
 
-@Suite("What one does to the task that it was lent reaches nobody else")
+@Suite("A closure that changes its task does not affect other operations")
 struct WhoseTaskTests {
     @Test(
         "Neither the operation's other closures nor later operations notice", arguments: Culprit.allCases, [1, 2, 64])
@@ -258,7 +258,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("A priority that a body or a handler raises is not that of what comes later", arguments: [1, 2, 64])
+    @Test("A priority that a body or a handler raises does not affect later operations", arguments: [1, 2, 64])
     func raisedPriority(width: Int) async throws {
         let escalate: @Sendable () -> Void = {
             guard #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) else { return }
@@ -282,7 +282,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("A sequence goes on when its elements are configured on a task that somebody cancels")
+    @Test("A sequence continues when a closure that configures its elements cancels the task")
     func sequence() async throws {
         try await within {
             let queue = AsyncOperationQueue()
@@ -297,7 +297,7 @@ struct WhoseTaskTests {
         }
     }
 
-    /// Cancels its task in each of its calls.
+    /// A sequence that cancels its task in each call.
     private struct CancellingSequence: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
             var number = 0
@@ -318,7 +318,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("Each call of a sequence and of the configuration of its operations has a task that no other has cancelled")
+    @Test("Each call of a sequence and of its configuration has a task that no other call has cancelled")
     func callsOfASequence() async throws {
         try await within {
             let seen = Sightings()
@@ -350,7 +350,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("Each call of a capability has a task that no other has cancelled")
+    @Test("Each call of a capability has a task that no other call has cancelled")
     func callsOfACapability() async throws {
         try await within {
             let seen = Sightings()
@@ -383,7 +383,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("A cancel of the operation itself is still seen by all of it")
+    @Test("All closures of a cancelled operation see its cancel")
     func ownCancel() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
@@ -392,7 +392,7 @@ struct WhoseTaskTests {
                 started.open()
                 while !Task.isCancelled { await Task.yield() }
             }
-            // The condition cancels the task before the body, which so runs on another one.
+            // The condition cancels the task before the body runs, so the body runs on another task.
             operation.addCondition(CancellingCondition(sightings: Sightings()))
             queue.add(operation)
             await started.wait()
@@ -402,14 +402,14 @@ struct WhoseTaskTests {
         }
     }
 
-    /// Runs a job in the call that hands it over, so that the task has begun before whoever makes it knows it.
+    /// Runs a job inside `enqueue`, so that a task begins before the code that creates it has received it.
     private final class AtOnceExecutor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    @Test("A cancel reaches an evaluation on another task that has begun before the first one was known")
+    @Test("A cancel reaches an evaluation on another task that began before it was registered")
     func cancelOfAnEarlyEvaluation() async throws {
         struct Waiting: OperationCondition {
             let end: Gate

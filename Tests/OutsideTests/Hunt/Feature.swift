@@ -1,10 +1,10 @@
-/// What an operation, or the whole program, of a hunt may use. A round is about a pair of them.
+/// A feature that an operation or the whole program of a hunt may use. A round tests a pair of features.
 enum Feature: String, CaseIterable, Sendable {
-    // Of an operation.
+    // Features of an operation.
     case retry, repeating, exclusion, timeout, waitingLimit, unique, group, condition, barrier, submit, delay, progress
     case willFinish, ownExecutor, blocking, children, childTasks, sequence, selfCancel, deinits, cancel, edges, priority
     case handlers, produce, cancelledRun, awaitsValue, heldDependency
-    // Of a program.
+    // Features of a program.
     case suspension, shutdown, width, threadQueue, cancelAll, asking, around, observers
 
     var isOfOperation: Bool { index < Feature.suspension.index }
@@ -13,13 +13,14 @@ enum Feature: String, CaseIterable, Sendable {
 
     private static let indices = Dictionary(uniqueKeysWithValues: allCases.enumerated().map { ($1, $0) })
 
-    /// Every pair, and each with itself.
+    /// All pairs, including the pairs of a feature with itself.
     static let pairs: [(Feature, Feature)] = allCases.flatMap { first in
         allCases[first.index...].map { second in (first, second) }
     }
 }
 
-/// How often each pair has met, in one operation or, of what a whole program has, in one program.
+/// Counts how often each pair of features has occurred together in one operation or, for features of a program, in one
+/// program.
 struct Coverage: Sendable {
     private var counts = [Int](repeating: 0, count: Feature.allCases.count * Feature.allCases.count)
 
@@ -36,7 +37,7 @@ struct Coverage: Sendable {
         Feature.pairs.filter { counts[place($0.index, $1.index)] == 0 }.map { "\($0) × \($1)" }
     }
 
-    /// A line for each feature; the columns have the same order.
+    /// A table with a line for each feature. Its columns have the same order.
     var table: String {
         let names = Feature.allCases.map { $0.rawValue }
         let width = names.map(\.count).max()! + 1

@@ -3,8 +3,8 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// A graph of a shape, added in some order, whose operations have a feature: four times as many must not take a square
-/// of the time.
+/// Measures a graph of a certain shape, order of adding and trait: four times as many operations must not take sixteen
+/// times as long.
 struct HuntGrowth: Sendable, CustomStringConvertible {
     enum Shape: CaseIterable {
         case independent, chain, fanOut, fanIn, layers, tree, reversedTree, hourglasses, grid, ring, sparse
@@ -32,7 +32,7 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
 
     init(seed: UInt64) {
         self.seed = seed
-        // Each shape meets each trait in so many seeds as there are pairs of them.
+        // Each pair of a shape and a trait occurs once in as many seeds as there are pairs.
         let (shapes, traits) = (UInt64(Shape.allCases.count), UInt64(Trait.allCases.count))
         shape = Shape.allCases[Int(seed % shapes)]
         trait = Trait.allCases[Int(seed / shapes % traits)]
@@ -43,15 +43,16 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
 
     var description: String { "\(shape), added in \(order) order, \(way), with \(trait)" }
 
-    /// Nil if its time grows slowly enough.
+    /// Returns a description of the fault, or nil if the time grows slowly enough.
     func play() async -> String? {
-        // Below some milliseconds the time is that of waking threads.
+        // Times below a few milliseconds mostly consist of waking threads.
         var size = reduced(160)
         while size < 10_000, await fastest(of: 2, size) < .milliseconds(12) { size *= 2 }
         let first = size
         var ratios: [Double] = []
         for attempt in 0..<4 {
-            // A square is one at larger sizes, too; a step, as from one thread to two that wake each other, is not.
+            // Quadratic growth persists at larger sizes; a single step, as from one thread to two that wake each other,
+            // does not.
             if attempt == 2 { size *= 4 }
             let small = await fastest(of: 3, size)
             let large = await fastest(of: 2, 4 * size)
@@ -62,7 +63,8 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         return "\(self): four times as many as \(first) operations, and then as \(size), took \(ratios) times as long"
     }
 
-    /// In time of the processor: a hunt has its process to itself, and not the machine.
+    /// Returns the shortest of `count` runs, in processor time, because a hunt has a process of its own but shares the
+    /// machine.
     private func fastest(of count: Int, _ size: Int) async -> Duration {
         var best = Duration.seconds(1_000_000)
         for _ in 0..<count {

@@ -1,18 +1,18 @@
 import BatonTesting
 
-/// A program of one round, drawn from a seed: operations with features, and what several tasks do with them.
+/// The program of one round, derived from a seed: operations with features, and scripts of tasks that act on them.
 struct HuntProgram: Sendable, CustomStringConvertible {
     struct Node: Sendable {
         let id: Int
         var features: Set<Feature> = []
-        /// Lower numbers, so that there is no cycle.
+        /// The nodes it depends on. They have lower numbers, so that there is no cycle.
         var dependencies: [Int] = []
         var queue = 0
-        /// How many attempts fail.
+        /// The number of attempts that fail.
         var failures = 0
-        /// Lower than its own, or -1.
+        /// The number of the node whose value the body awaits, which is lower than its own, or -1.
         var awaited = -1
-        /// Decides what the features leave open.
+        /// A random number that decides the details of the features.
         var choice = 0
     }
 
@@ -44,7 +44,7 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     var features: Set<Feature> = []
     var nodes: [Node] = []
     var queues: [Queue] = []
-    /// One task each.
+    /// The scripts. Each runs in a task of its own.
     var scripts: [[Action]] = []
 
     init(seed: UInt64, without left: Set<Feature> = []) {
@@ -96,7 +96,7 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     private func makeScripts(_ dice: inout SeededGenerator) -> [[Action]] {
         var scripts: [[Action]] = (0...Int.random(in: 0...2, using: &dice)).map { _ in [] }
         let isInOrder = Bool.random(using: &dice)
-        // `run` and `add(to:)` would add operations of one queue to another.
+        // With several queues, `run` and `add(to:)` would add operations to the wrong queue.
         let hasOneQueue = queues.count == 1
         let isBatched = Bool.random(using: &dice)
         var batches: [Int: [Int]] = [:]

@@ -1,7 +1,8 @@
 import Baton
 import Synchronization
 
-/// What a round has seen of one operation. The bodies write it, so it holds no lock that would order them.
+/// What a round has observed of one operation. It uses relaxed atomics instead of a lock, because a lock would order
+/// the bodies that write it.
 final class HuntRecord: Sendable {
     let bodies = Atomic<Int>(0)
     let running = Atomic<Int>(0)
@@ -10,11 +11,11 @@ final class HuntRecord: Sendable {
     let didStart = Atomic<Int>(0)
     let didCancel = Atomic<Int>(0)
     let handlersAdded = Atomic<Int>(0)
-    /// Of a body that waits until somebody cancels it.
+    /// True while the body waits for a cancel.
     let isWaiting = Atomic<Bool>(false)
 }
 
-/// What the bodies of a round must not do at once.
+/// Counts the bodies that hold a permit or an exclusion at the same time, to check the limits.
 final class HuntCounts: Sendable {
     private let holding: [Counter]
     private let holders: [Counter]
@@ -31,10 +32,11 @@ final class HuntCounts: Sendable {
         holders = limits.map(Counter.init(limit:))
     }
 
-    /// The greatest width that a queue has had counts; a narrower one holds for what starts later.
+    /// Raises the limit of a queue. The greatest width that the queue has had counts, because a smaller width applies
+    /// only to operations that start later.
     func widen(_ queue: Int, to width: Int) { holding[queue].limit.max(width, ordering: .relaxed) }
 
-    /// Nil if all is right.
+    /// Returns a description of the fault, or nil.
     func beginHolding(_ queue: Int) -> String? {
         let counter = holding[queue]
         let count = counter.now.add(1, ordering: .relaxed).newValue

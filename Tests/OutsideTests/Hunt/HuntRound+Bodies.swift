@@ -3,7 +3,7 @@ import BatonTesting
 import Foundation
 import Synchronization
 
-/// What the bodies do, and what they check.
+/// The actions and checks of the bodies.
 extension HuntRound {
     func body(_ node: HuntProgram.Node, _ context: OperationContext) async throws -> Output {
         let record = records[node.id]
@@ -34,8 +34,8 @@ extension HuntRound {
         return Output(token: living.token(meddling(node, 3)))
     }
 
-    /// Nobody but itself has cancelled this task, unless the operation says so. The limit of an attempt is not in
-    /// `isCancelled`.
+    /// Reports a fault if the task is cancelled although the operation is not. Operations with a timeout are excluded,
+    /// because the end of an attempt does not set `isCancelled`.
     func checkCancel(_ node: HuntProgram.Node, _ context: OperationContext, _ place: String) {
         guard Task.isCancelled, !context.operation.isCancelled, !node.features.contains(.timeout) else { return }
         fault("n\(node.id) sees a cancel \(place), in attempt \(context.attempt), and nobody has cancelled it")
@@ -54,7 +54,8 @@ extension HuntRound {
     func block(_ node: HuntProgram.Node) {
         let hasThreads = node.features.contains(.ownExecutor) || program.features.contains(.threadQueue)
         if node.features.contains(.timeout), hasThreads, node.choice % 2 == 0 {
-            // It blocks nobody else's thread. The limit of the attempt cuts it, though the body gives no thread back.
+            // The body has a thread of its own to block. The limit of the attempt ends it, although it does not
+            // suspend.
             while !Task.isCancelled, !isGivenUp.load(ordering: .relaxed) { usleep(200) }
         } else {
             usleep(UInt32(node.choice % 1_500))
@@ -105,7 +106,7 @@ extension HuntRound {
             await waiting(node.queue) { _ = try? await awaited.value }
         }
         if features.contains(.cancel), choice % 3 == 0 {
-            // Somebody cancels it, sooner or later.
+            // A script cancels the operation eventually.
             try? await gate.waitUnlessCancelled()
         } else {
             for _ in 0..<choice % 3 { await Task.yield() }
@@ -133,7 +134,8 @@ extension HuntRound {
             _ = try? await one
             _ = try? await queue.run(second)
         case 3:
-            // Nobody can know that the body waits for an unstructured task, so that one needs a queue that is not full.
+            // The queue cannot know that the body waits for an unstructured task, so the task needs a queue that is not
+            // full.
             _ = try? await Task { [outer] in try await outer.run(first) }.value
         default:
             let task = Task { [outer] in try await outer.run(first) }
@@ -147,7 +149,7 @@ extension HuntRound {
         return AsyncOperation<Output>("n\(node.id), outside") { Output(token: token) }
     }
 
-    /// A small operation that a body or a group runs.
+    /// Makes a small operation for a body or a group to run.
     func child(_ number: Int, of node: HuntProgram.Node, depth: Int) -> AsyncOperation<Output> {
         let token = living.token()
         let made = AsyncOperation<Output>("n\(node.id).\(number)") { [self] context in

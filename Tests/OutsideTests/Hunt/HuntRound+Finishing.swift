@@ -2,11 +2,11 @@ import Baton
 import BatonTesting
 import Synchronization
 
-/// Looks at everything when all queues are idle.
+/// The checks at the end of a round.
 extension HuntRound {
-    /// Looks at everything when all queues are idle.
+    /// Checks the state of the operations and queues when all queues are idle.
     func finish() async {
-        // What no queue has taken finishes beside the queues.
+        // Operations that were never added finish outside the queues.
         await poll("an operation has not finished") { [self] in
             operations.withLock { $0 }.allSatisfy { $0?.state == .finished }
         }
@@ -24,15 +24,14 @@ extension HuntRound {
                 fault("n\(node.id): \(bodies) bodies for \(attempts) attempts")
             }
         }
-        // An operation that no queue has taken is released on a thread of its own, and its deinit may still add another
-        // one.
+        // An operation that was never added is released on another thread, and its deinit may still add an operation.
         if !program.nodes.contains(where: { $0.features.contains(.deinits) }) {
             for index in program.queues.indices where queue(index).operationCount != 0 {
                 fault("q\(index) is idle, and has \(queue(index).operationCount) operations")
             }
         }
         await idle()
-        // Handlers of what no queue has taken run beside the queues.
+        // Handlers of operations that were never added run outside the queues.
         await poll("a handler was not called") { [self] in
             program.nodes.allSatisfy { node in
                 let record = records[node.id]
@@ -55,7 +54,7 @@ extension HuntRound {
         await outer.waitUntilIdle()
     }
 
-    /// Bodies of deinits have no more to say.
+    /// Releases all operations and companions, whose deinits may add further operations, and ends the observations.
     func letGo() {
         let all = operations.withLock { operations in
             defer { operations = operations.map { _ in nil } }

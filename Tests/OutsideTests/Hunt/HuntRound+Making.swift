@@ -45,7 +45,7 @@ extension HuntRound {
         return result
     }
 
-    /// What a release of the user's does.
+    /// Returns the action of a deinit in user code, or nil if the node has none.
     func meddling(_ node: HuntProgram.Node, _ place: Int) -> (@Sendable () -> Void)? {
         guard node.features.contains(.deinits) else { return nil }
         return { [self] in
@@ -89,7 +89,7 @@ extension HuntRound {
         if features.contains(.waitingLimit) { operation.timeout(waiting: .microseconds(choice % 8_000)) }
         if features.contains(.unique) {
             let policies: [UniquenessPolicy] = [.reject, .join, .replace]
-            // Who joins one that waits for its cancel would keep it from being cancelled.
+            // A joiner of an operation that waits for its cancel would prevent the cancel.
             let isCancelled = !features.isDisjoint(with: [.cancel, .heldDependency])
             operation.unique(by: "\(unique) \(isCancelled ? node.id + 2 : choice % 2)", policy: policies[choice % 3])
         }

@@ -1,15 +1,15 @@
 import Baton
 import BatonTesting
 
-/// Plays the scripts of a program.
+/// Runs the scripts of a program.
 extension HuntRound {
-    /// Returns when everything has finished.
+    /// Runs all scripts, and returns when everything has finished.
     func play() async {
         await withTaskGroup(of: Void.self) { group in
             for script in program.scripts { group.addTask { await self.play(script) } }
             group.addTask {
                 await self.finishedScripts.waitForCount(self.program.scripts.count)
-                // What cancelled runs have not added others may depend on.
+                // Other operations may depend on those that cancelled runs have not added.
                 for node in self.program.nodes where self.operation(node.id)?.state == .created { self.add([node.id]) }
                 for index in self.program.queues.indices {
                     self.queue(index).isSuspended = false
@@ -25,7 +25,7 @@ extension HuntRound {
         for _ in 0..<2 { for index in program.queues.indices { await queue(index).waitUntilIdle() } }
     }
 
-    /// An add would bring inputs along to a queue that is not theirs.
+    /// Adds inputs to their own queues, because an add would bring them along to the wrong queue.
     func addInputsToTheirQueues(of ids: [Int]) {
         if program.queues.count == 1 { return }
         var needed: Set<Int> = []

@@ -3,9 +3,9 @@ import BatonTesting
 import Foundation
 import Synchronization
 
-/// One run of a program, and what is wrong with it.
+/// One run of a program, and the faults it has found.
 ///
-/// The statements are those of the documentation, each in its plainest form: what may not happen, whatever the program.
+/// The checks are statements of the documentation in their simplest form: conditions that no program may violate.
 final class HuntRound: Sendable {
     struct Output: Sendable {
         let token: Living.Token
@@ -21,11 +21,11 @@ final class HuntRound: Sendable {
 
     let program: HuntProgram
     let faults = Guarded<[String]>([])
-    /// When a round has taken too long, bodies that wait give up, so that the next round has its threads.
+    /// True after a round has taken too long. Waiting bodies then return, so that the next round gets their threads.
     let isGivenUp = Atomic<Bool>(false)
     let living = Living()
     let queues: Guarded<[AsyncOperationQueue]>
-    /// Waits for `signal`, which outlives the rest of the program.
+    /// A queue for operations that wait for `signal`, which outlives the rest of the program.
     let outer = AsyncOperationQueue(name: "outer")
     let signal: AsyncOperation<Void>
     let gate: Gate
@@ -97,9 +97,9 @@ final class HuntRound: Sendable {
         faults.withLock { if $0.count < 50 { $0.append(text) } }
     }
 
-    // MARK: When it hangs
+    // MARK: Hangs
 
-    /// What everything waits for. May be called by any thread.
+    /// Explains what each unfinished operation waits for. Any thread may call it.
     var stuck: String {
         survivors.filter { $0.state != .finished }.prefix(20).map { "  \($0) (\($0.state)): \($0.explain())" }
             .joined(separator: "\n") + "\n"
@@ -112,7 +112,7 @@ final class HuntRound: Sendable {
             }.joined(separator: "\n")
     }
 
-    /// Lets bodies end, and cancels the rest, so that the next round has its threads.
+    /// Lets bodies return, and cancels the rest, so that the next round gets their threads.
     func giveUp() {
         isGivenUp.store(true, ordering: .relaxed)
         gate.open()

@@ -2,10 +2,10 @@ import Baton
 import Foundation
 import Testing
 
-/// Looks for faults that nobody has thought of: random programs over pairs of features. See `make hunt`.
+/// Searches for unforeseen faults with random programs that use pairs of features. See `make hunt`.
 @Suite("Hunt", .serialized)
 struct HuntTests {
-    @Test("No pair of features does what may not happen", .timeLimit(.minutes(10)))
+    @Test("No pair of features violates a guarantee", .timeLimit(.minutes(10)))
     func aFewSeconds() async throws {
         guard Hunt.seconds == nil, Hunt.seed == nil else { return }
         var hunt = Hunt(without: Hunt.left.union(Hunt.unmended))
@@ -13,7 +13,7 @@ struct HuntTests {
         #expect(hunt.failures == 0)
     }
 
-    @Test("No pair of features does what may not happen, for a long time", .enabled(if: Hunt.seconds != nil))
+    @Test("No pair of features violates a guarantee, for a long time", .enabled(if: Hunt.seconds != nil))
     func forALongTime() async throws {
         var hunt = Hunt(without: Hunt.left)
         let end = ContinuousClock.now + .seconds(Hunt.seconds ?? 0)
@@ -41,20 +41,21 @@ struct HuntTests {
 struct Hunt {
     static let seconds = number("BATON_HUNT").map(Int.init)
     static let seed = number("HUNT_SEED")
-    /// Where the seed of the round is noted, so that it is known when the process crashes.
+    /// The path of a file to which the seed of each round is written, so that it is known after a crash.
     private static let note = ProcessInfo.processInfo.environment["BATON_HUNT_NOTE"]
-    /// Left out of the hunt for the present, separated by spaces.
+    /// The features that the environment excludes from the hunt, separated by spaces.
     static let left = Set(
         (ProcessInfo.processInfo.environment["HUNT_WITHOUT"] ?? "").split(separator: " ").compactMap {
             Feature(rawValue: String($0))
         })
-    /// Left out of the few seconds: what these do that may not happen is known, and is being mended.
+    /// The features that the short hunt excludes, because they have known faults that are being fixed.
     static let unmended: Set<Feature> = []
 
-    /// One of so many rounds measures how the time grows. A prime that divides no count of features or traits.
+    /// One of this many rounds measures growth. It is a prime, so that it divides no count of features or traits.
     static let growthShare: UInt64 = 61
 
-    /// A round takes some milliseconds; under a sanitizer, and on a busy machine, a hundred times as long.
+    /// The time after which a round counts as hung. A round takes a few milliseconds, or a hundred times as long under
+    /// a sanitizer on a busy machine.
     private static let limit = Duration.seconds(300)
 
     let without: Set<Feature>
@@ -103,7 +104,7 @@ struct Hunt {
         report(seed, fault)
     }
 
-    /// At once, also when the process is about to be killed.
+    /// Prints at once, without a buffer, so that the text is not lost if the process is killed.
     static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     private func report(_ seed: UInt64, _ faults: String, _ program: String = "") {

@@ -20,13 +20,13 @@ final class Token: Sendable {
         owner.change(by: 1)
     }
 
-    /// Use it, so that a closure captures it.
+    /// Does nothing. A closure calls it to capture the token.
     func touch() {}
 
     deinit { owner.change(by: -1) }
 }
 
-/// Operations that nobody keeps.
+/// Weak references to operations.
 struct Unkept {
     private struct Reference {
         weak var operation: AnyOperation?
@@ -39,7 +39,7 @@ struct Unkept {
     var alive: Int { references.count { $0.operation != nil } }
 }
 
-/// Returns when `condition` is true: at once, or when threads that are in the middle of a step have left it.
+/// Returns when `condition` is true. It may become true slightly late, when other threads complete their current steps.
 func eventually(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }

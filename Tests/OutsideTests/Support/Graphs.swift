@@ -1,7 +1,7 @@
 import Baton
 import Synchronization
 
-/// Layers of operations, each of which depends on three of the layer before.
+/// Layers of operations, each of which depends on three operations of the previous layer.
 struct Layers {
     let all: [AnyOperation]
 
@@ -22,7 +22,7 @@ struct Layers {
     }
 }
 
-/// Ten graphs one behind another, each a tree that comes together in one operation and branches out again.
+/// Returns ten consecutive graphs, each a tree that converges in one operation and branches out again.
 func hourglasses(of size: Int) -> [AnyOperation] {
     let half = size / 20
     var all: [AnyOperation] = []
@@ -43,16 +43,16 @@ func hourglasses(of size: Int) -> [AnyOperation] {
 }
 
 extension AnyOperation {
-    /// It has failed because of a cycle.
+    /// True if the operation has failed because of a cycle.
     var isOnCycle: Bool { cycle != nil }
 
-    /// The cycle because of which it has failed.
+    /// The cycle because of which the operation has failed.
     var cycle: [OperationReference]? {
         if case .dependencyCycle(let path)? = error { path } else { nil }
     }
 }
 
-/// Counts what several tasks do.
+/// A counter that several tasks can increment.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -1,13 +1,13 @@
 import Testing
 
-/// Expects that the time of `program` grows no faster than n log n: at a size four times as large it takes less than
-/// ten times as long. A square takes sixteen times as long.
+/// Expects that the time of `program` grows no faster than n log n: at four times the size it takes less than ten times
+/// as long. Quadratic time would be sixteen times as long.
 ///
-/// Noise only makes a run longer, so each size counts with its fastest run, and one measurement that passes is enough.
+/// Noise only makes a run longer, so the fastest run of each size counts, and one measurement that passes is enough.
 ///
 /// - Parameters:
 ///   - size: The smaller size. Choose it so that the program takes some milliseconds.
-///   - program: Called several times with each size.
+///   - program: The program, which is called several times with each size.
 func expectNearlyLinear(
     _ size: Int, sourceLocation: SourceLocation = #_sourceLocation, _ program: (Int) async throws -> Void
 ) async rethrows {
@@ -15,7 +15,7 @@ func expectNearlyLinear(
     Issue.record("a fourfold size took \(ratios) times as long", sourceLocation: sourceLocation)
 }
 
-/// How many times as long it took, in several measurements. Nil: in one of them that was little enough.
+/// Returns the ratios of several measurements, or nil if one of them was small enough.
 func steepGrowth(_ size: Int, _ program: (Int) async throws -> Void) async rethrows -> [Double]? {
     var ratios: [Double] = []
     for _ in 0..<5 {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value behind a lock that ThreadSanitizer sees; it does not see through `Mutex`.
+/// A value behind a lock that ThreadSanitizer understands, unlike `Mutex`.
 final class Guarded<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

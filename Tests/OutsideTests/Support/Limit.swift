@@ -2,8 +2,8 @@ internal import class Foundation.Thread
 
 /// Runs `work`, and throws if it has not returned after `limit`: a hang then fails one test instead of the whole run.
 ///
-/// The limit is watched by a thread of its own, so that it also works while bodies block every thread of Swift's pool.
-/// Work that hangs is left behind; `onTimeout` is called by that thread, and may make an end of it.
+/// A separate thread enforces the limit, so that it also works while bodies block every thread of Swift's pool. Work
+/// that hangs is abandoned; that thread calls `onTimeout`, which may end the work.
 @discardableResult
 func within<Value: Sendable>(
     _ limit: Duration = .seconds(600), onTimeout: @escaping @Sendable () -> Void = {},
@@ -28,13 +28,13 @@ func within<Value: Sendable>(
     }
 }
 
-/// Returns when something outside this process is so. It looks again and again, since nobody is told when a process
-/// ends that is not a child of this one.
+/// Returns when a condition outside this process is true. It polls, because the system does not notify this process of
+/// the end of processes that are not its children.
 func waitUntil(_ isSo: @escaping @Sendable () -> Bool) async throws {
     try await within { while !isSo() { try await Task.sleep(for: .milliseconds(5)) } }
 }
 
-/// Runs `work` on a thread that belongs to nobody else, and returns when it has returned.
+/// Runs `work` on a thread of its own, and returns its result.
 func onOwnThread<Value: Sendable>(
     stackSize: Int? = nil, _ work: @escaping @Sendable () -> Value
 ) async -> Value {
@@ -49,7 +49,7 @@ struct TookTooLong: Error {
     let limit: Duration
 }
 
-/// The first end counts.
+/// Resumes a continuation with the first result.
 private final class Race<Value: Sendable>: Sendable {
     private let continuation = Guarded<CheckedContinuation<Value, any Error>?>(nil)
 

@@ -26,7 +26,7 @@ final class Living: Sendable {
         func touch() {}
     }
 
-    /// Waits for the last release, which may come from a thread that has not returned from it yet.
+    /// Waits for the last release, which another thread may not have completed yet.
     func waitUntilNone() async throws {
         try await within(.seconds(30)) {
             while self.count != 0 { await Task.yield() }

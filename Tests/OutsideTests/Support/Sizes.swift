@@ -1,4 +1,4 @@
-/// A size, or a tenth of it under a sanitizer, which takes many times as long.
+/// Returns a size, or a tenth of it under a sanitizer, which makes programs many times slower.
 func reduced(_ size: Int) -> Int {
     #if BATON_SANITIZED
         max(1, size / 10)

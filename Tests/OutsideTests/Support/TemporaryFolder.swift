@@ -1,7 +1,7 @@
 import BatonProcess
 import Foundation
 
-/// A folder for the files of a test, removed with this.
+/// A folder for the files of a test. It is removed when the object is released.
 final class TemporaryFolder: Sendable {
     private let root: String
 
@@ -33,8 +33,8 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.destinationOfSymbolicLink(atPath: path(name))
     }
 
-    /// Another process writes it: a program that is started elsewhere while this one has the file open has it open,
-    /// too, for a moment, and then the file could not be run.
+    /// Makes an executable file. Another process writes it, because a child that is started elsewhere while this
+    /// process has the file open for writing inherits the descriptor briefly, and the file cannot be run then.
     func makeProgram(_ name: String, _ content: String, rights: String = "755") async throws {
         _ = try await Subprocess(
             "/bin/sh", arguments: ["-c", "cat > \"$1\" && chmod \(rights) \"$1\"", "sh", path(name)],
