@@ -1,5 +1,5 @@
 // expect: missing return in instance method expected to return 'String'
-// A body that ends without an output, or an error, cannot be written.
+// A body that can end without an output and without an error does not compile.
 import Baton
 
 struct Fetch: Procedure {

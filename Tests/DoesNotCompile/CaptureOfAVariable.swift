@@ -1,5 +1,5 @@
 // expect: mutation of captured var 'count' in concurrently-executing code
-// A body does not write to variables of whoever made it: it returns its output.
+// A body cannot write to variables of the code that made it; it returns its output instead.
 import Baton
 
 func plan() -> Int {

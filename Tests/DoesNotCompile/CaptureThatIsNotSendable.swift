@@ -1,5 +1,5 @@
 // expect: capture of 'page' with non-Sendable type 'Page'
-// Nor can a closure capture it.
+// A closure cannot capture a value that is not Sendable.
 import Baton
 
 final class Page {

@@ -1,5 +1,5 @@
 // expect: type 'Page' does not conform to the 'Sendable' protocol
-// Of a closure, too.
+// The output of a closure has to be Sendable, like that of a procedure.
 import Baton
 
 final class Page {

@@ -1,4 +1,4 @@
-// The control: this is right, so it compiles. If it does not, the refusals of the other files mean nothing.
+// The control: this file is correct and compiles. If it did not, the errors in the other files would prove nothing.
 import Baton
 
 struct Fetch: Procedure {
@@ -13,7 +13,7 @@ struct Join: InputProcedure {
     func execute(_ input: (String, Int), in context: OperationContext) async throws -> String { "\(input)" }
 }
 
-// The compiler gives up on what takes it too long.
+// Long chains have to type-check within the compiler's time limit.
 func chains(_ first: AsyncOperation<Int>) {
     _ = first.then { $0 + 1 }.then { $0 + 2 }.then { $0 + 3 }.then { $0 + 4 }.then { $0 + 5 }.then { $0 + 6 }.then {
         $0 + 7

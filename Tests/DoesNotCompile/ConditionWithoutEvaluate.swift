@@ -1,5 +1,5 @@
 // expect: has different argument labels from those required by protocol 'OperationCondition' ('evaluate(for:)')
-// A condition whose method has another name would let everything run.
+// A condition whose method had another name would let every operation run.
 import Baton
 
 struct Guard: OperationCondition {

@@ -1,5 +1,5 @@
 // expect: instance member 'delay' cannot be used on type 'AsyncOperation<Int>'
-// A delay passes on the value of what comes before it; alone it has none.
+// A delay passes on the value of the operation before it, so it cannot be made without one.
 import Baton
 
 func plan() -> AsyncOperation<Int> {

@@ -1,5 +1,5 @@
 // expect: cannot convert value of type 'WarmUp' to expected argument type 'AnyOperation'
-// What is waited for is an operation, one planned run; a procedure has none until it is wrapped in one.
+// An operation can depend only on operations; a procedure becomes one when it is wrapped.
 import Baton
 
 struct WarmUp: Procedure {

@@ -1,5 +1,5 @@
 // expect: cannot convert value of type 'OperationError' to expected argument type 'NoPaper'
-// What is caught is an OperationError, and nothing else: the body's own error is in it.
+// The caught error is always an OperationError, which contains the error of the body.
 import Baton
 
 struct NoPaper: Error {}

@@ -1,5 +1,5 @@
 // expect: cannot convert value of type '@Sendable (Result<String, OperationError>) -> ()'
-// A handler gets the outcome of its operation.
+// A handler receives the outcome of its operation, with the type of its output.
 import Baton
 
 func watch(_ operation: AsyncOperation<Int>) {

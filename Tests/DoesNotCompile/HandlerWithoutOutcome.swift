@@ -1,5 +1,5 @@
 // expect: value of type 'AnyOperation' has no member 'didFinish'
-// Of an operation whose type was forgotten there is no typed outcome to get.
+// An operation whose output type has been erased has no typed outcome.
 import Baton
 
 func watch(_ operation: AnyOperation) {

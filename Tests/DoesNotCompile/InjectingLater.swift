@@ -1,5 +1,5 @@
 // expect: value of type 'AsyncOperation<Int>' has no member 'input'
-// Nor can it be given, or changed, afterwards.
+// An input cannot be set or changed after the operation was made.
 import Baton
 
 func connect(_ reader: AsyncOperation<Int>, to source: AsyncOperation<Int>) {

@@ -1,5 +1,5 @@
 // expect: cannot convert value of type 'AsyncOperation<Int>' to expected argument type 'AsyncOperation<String>'
-// The output of one operation is the input of another only if the types are the same.
+// The output of one operation can be the input of another only if the types are the same.
 import Baton
 
 struct Count: InputProcedure {

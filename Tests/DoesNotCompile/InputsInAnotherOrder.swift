@@ -1,5 +1,5 @@
 // expect: requires the types '(String, Int)' and '(Int, String)' be equivalent
-// In the order in which it takes them.
+// The inputs have to be passed in the order in which the procedure takes them.
 import Baton
 
 struct Join: InputProcedure {

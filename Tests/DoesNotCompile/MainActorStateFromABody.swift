@@ -1,5 +1,5 @@
 // expect: main actor-isolated property 'text' can not be mutated from a Sendable closure
-// A body runs on the queue, and so cannot touch what belongs to the main actor without going there.
+// A body runs on the queue, so it cannot access main-actor state without switching to the main actor.
 import Baton
 
 @MainActor final class Screen {

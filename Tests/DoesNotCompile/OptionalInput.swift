@@ -1,5 +1,5 @@
 // expect: cannot convert value of type 'AsyncOperation<String?>' to expected argument type 'AsyncOperation<String>'
-// Also when only the one is optional: `unwrapped()` is the way.
+// An optional output is no input for a procedure that takes a non-optional value; `unwrapped()` converts it.
 import Baton
 
 struct Count: InputProcedure {

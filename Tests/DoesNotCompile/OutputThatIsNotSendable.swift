@@ -1,5 +1,5 @@
 // expect: type 'Page' does not conform to the 'Sendable' protocol
-// An output goes from task to task, so it has to be Sendable.
+// An output is passed from task to task, so it has to be Sendable.
 import Baton
 
 final class Page {

@@ -1,5 +1,5 @@
 // expect: stored property 'count' of 'Sendable'-conforming class 'Counter' is mutable
-// A procedure runs on a task of the queue, any number of times: it cannot keep state that anybody may change.
+// A procedure runs on tasks of the queue, any number of times, so it cannot have unprotected mutable state.
 import Baton
 
 final class Counter: Procedure {

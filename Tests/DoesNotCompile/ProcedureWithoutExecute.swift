@@ -1,5 +1,5 @@
 // expect: type 'Idle' does not conform to protocol 'Procedure'
-// What to do has to be said.
+// A procedure has to implement `execute(in:)`.
 import Baton
 
 struct Idle: Procedure {

@@ -1,5 +1,5 @@
 // expect: requires the types 'Result<String, OperationError>' and 'Result<Int, OperationError>' be equivalent
-// A receiver takes the outcome of an operation whose output is of the type that it wants.
+// A receiver accepts only operations whose output has its input type.
 import Baton
 
 struct Receive: InputProcedure {

@@ -1,5 +1,5 @@
 // expect: cannot inherit from non-open class 'AsyncOperation<String>' outside of its defining module
-// Operations are not subclassed: what to do is a procedure.
+// Operations cannot be subclassed; their work is a procedure or a closure.
 import Baton
 
 final class Fetch: AsyncOperation<String>, @unchecked Sendable {}

@@ -1,5 +1,5 @@
 // expect: instance method 'then' requires the types 'Int' and 'String' be equivalent
-// A chain fits together at every link.
+// Each step of a chain has to accept the output of the previous step.
 import Baton
 
 struct Count: InputProcedure {

@@ -1,5 +1,5 @@
 // expect: missing argument for parameter #3 in call
-// A procedure gets as many inputs as it takes.
+// A procedure needs all of its inputs.
 import Baton
 
 struct Join: InputProcedure {

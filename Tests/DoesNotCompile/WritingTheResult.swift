@@ -1,5 +1,5 @@
 // expect: cannot assign to property: 'result' is a get-only property
-// Nobody but the body decides the outcome.
+// Only the body determines the outcome.
 import Baton
 
 func cheat(_ operation: AsyncOperation<Int>) {

@@ -1,6 +1,6 @@
-// Mistakes in closures, each in a function of its own: the compiler names them, and their lines, and goes on. "error:
-// …" at the end of a line says what the message there has to contain; there must be no others. Where the compiler
-// cannot name it, the comment says what to write instead.
+// Mistakes in closures, each in a function of its own, so that the compiler reports each of them with its line and
+// continues. "error: …" at the end of a line is the text that the message for that line has to contain; other lines
+// must have no errors. Where the compiler cannot report a mistake, a comment says what to write instead.
 import Baton
 
 struct Page: Sendable {
@@ -24,7 +24,7 @@ func memberLater(_ page: Page) {
 func type(_ page: Page) { _ = AsyncOperation { page.title + page.size } }  // error: cannot be applied to operands
 func output(_ page: Page) { _ = AsyncOperation<Int> { page.title } }  // error: 'String' to closure result type 'Int'
 
-// With a parameter without a type, the closure is taken for one without a context.
+// If the parameter has no type, the compiler expects a closure without a context.
 func context() { _ = AsyncOperation { (context: OperationContext) in context.attemt } }  // error: no member 'attemt'
 func contextLater() {
     _ = AsyncOperation("name") { (context: OperationContext) in
@@ -119,7 +119,7 @@ func thenLater(_ page: AsyncOperation<Page>) {
     }
 }
 func thenContext(_ page: AsyncOperation<Page>) {
-    // Without the types, the closure is taken for one without a context.
+    // Without types, the compiler expects a closure without a context.
     _ = page.then { (_: Page, context: OperationContext) in context.attemt }  // error: no member 'attemt'
 }
 func thenCount(_ page: AsyncOperation<Page>) { _ = page.then { a, b, c in a.title } }  // error: 3 were used
@@ -143,7 +143,7 @@ func mapError(_ page: AsyncOperation<Page>) {
 func collect(_ pages: [AsyncOperation<Page>]) {
     _ = AsyncOperation.collect(pages).then { pages in pages.frist }  // error: '[Page]' has no member 'frist'
 }
-// Without the type before it, the compiler complains of the list.
+// Without the explicit type, the compiler reports an error about the list instead.
 func filter(_ pages: [AsyncOperation<Page>]) {
     _ = AsyncOperation<[Page]>.filter(pages) { $0.titel == "" }  // error: 'Page' has no member 'titel'
 }
