@@ -1,4 +1,4 @@
-/// Goes through the plan, printing each table as soon as it is known.
+/// Runs the plan, and prints each table as soon as it is complete.
 struct Benchmark {
     let plan: Plan
     private var measurements = Measurements()
@@ -66,7 +66,7 @@ struct Benchmark {
         for release in Release.allCases {
             let nanoseconds = release.run(count: count)
             table.add(release.title, nanoseconds?.short ?? "crashed")
-            // A crash is written down as infinite: it meets no limit.
+            // A crash is recorded as infinite time, so that it meets no limit.
             measurements.add(release.rawValue, BatonContestant.name, n: count, nanoseconds: nanoseconds ?? .infinity)
         }
         say(table.text)

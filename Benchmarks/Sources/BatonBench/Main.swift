@@ -2,7 +2,7 @@ import Foundation
 
 @main
 enum Main {
-    /// Not async: the harness stays on the main thread, outside the pool that it measures.
+    /// This method is not async, so that the harness stays on the main thread, outside of the pool that it measures.
     static func main() {
         let arguments = CommandLine.arguments
         if arguments.contains("--help") { return print(Options.usage) }

@@ -1,15 +1,15 @@
-/// The command line.
+/// The options of the command line.
 struct Options {
     var isQuick = false
-    /// nil: all of them.
+    /// The workloads to run, or nil for all.
     var workloads: [Workload]?
-    /// nil: all of them.
+    /// The names of the contestants to run, or nil for all.
     var contestants: [String]?
-    /// nil: as many as the plan says.
+    /// The number of rounds, or nil for that of the plan.
     var rounds: Int?
-    /// Where the JSON goes, nil for nowhere.
+    /// The path of the JSON file, or nil for none.
     var json: String?
-    /// As they were given.
+    /// The arguments as they were given.
     let arguments: [String]
 
     static let usage = """
@@ -50,7 +50,7 @@ struct Options {
         return value
     }
 
-    /// By name; `h` is short for all that begin with it.
+    /// Returns the workloads with these names. `h` stands for all whose names begin with it.
     private static func workloads(_ list: String) throws(Wrong) -> [Workload] {
         var result: [Workload] = []
         for name in list.split(separator: ",").map(String.init) {

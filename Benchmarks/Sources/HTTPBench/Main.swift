@@ -3,7 +3,7 @@ import BatonNetwork
 import BatonNetworkTesting
 import Foundation
 
-/// The program that `Benchmarks/http` runs: a server, and the work that Baton's client does.
+/// The program that `Benchmarks/http` runs: a server, and the work of Baton's client.
 ///
 ///     baton-http-bench serve                      prints its address, and ends when its standard input does
 ///     baton-http-bench small ADDRESS COUNT WIDTH  gets COUNT small answers, WIDTH at a time

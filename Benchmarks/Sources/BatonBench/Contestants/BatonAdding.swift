@@ -3,7 +3,7 @@ import Baton
 private let adders = 4
 
 extension BatonContestant {
-    /// Each of four tasks makes operations and adds them to a running queue, one by one.
+    /// Four tasks make operations and add them to a running queue, one by one.
     func adding(_ job: Job) async -> Nanoseconds {
         let share = job.count / adders
         let stopwatch = Stopwatch()
@@ -25,7 +25,8 @@ extension BatonContestant {
         return stopwatch.nanoseconds
     }
 
-    /// Four tasks take turns at one chain, from its end to its beginning; then the queue is let go.
+    /// Four tasks alternately add the operations of one chain, from its end to its beginning; then the queue is
+    /// resumed.
     func addingReversed(_ job: Job) async -> Nanoseconds {
         let stopwatch = Stopwatch()
         let queue = AsyncOperationQueue(isSuspended: true)

@@ -1,7 +1,8 @@
 import Baton
 
 extension BatonContestant {
-    /// N operations wait for one that never starts; only their cancellation is timed, until the last one has finished.
+    /// n operations wait for an operation that never starts. Only their cancellation is timed, until the last one has
+    /// finished.
     func cancelling(_ job: Job) async -> Nanoseconds {
         let queue = AsyncOperationQueue(isSuspended: true)
         let first = AsyncOperation {}

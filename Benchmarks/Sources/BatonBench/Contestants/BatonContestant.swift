@@ -1,6 +1,6 @@
 import Baton
 
-/// This package, as its users see it: operations made from closures, added in bulk.
+/// Baton as users see it: operations that are made from closures and added in bulk.
 struct BatonContestant: Contestant {
     static let name = "Baton"
     var name: String { Self.name }
@@ -28,7 +28,7 @@ struct BatonContestant: Contestant {
 
     private func graph(_ job: Job) async -> Nanoseconds { await Self.run(makeGraph(job.graph)) }
 
-    /// From making the operations to letting them go.
+    /// Returns the time from the creation of the operations to their release.
     static func run<Output>(_ make: @autoclosure () -> [AsyncOperation<Output>]) async -> Nanoseconds {
         let stopwatch = Stopwatch()
         let queue = AsyncOperationQueue()
@@ -66,7 +66,7 @@ struct BatonContestant: Contestant {
     }
 }
 
-/// The operations of a graph, connected, not added.
+/// Returns the operations of a graph, connected but not added.
 func makeGraph(_ graph: Graph) -> [AsyncOperation<Void>] {
     var operations: [AsyncOperation<Void>] = []
     operations.reserveCapacity(graph.count)
@@ -78,7 +78,7 @@ func makeGraph(_ graph: Graph) -> [AsyncOperation<Void>] {
     return operations
 }
 
-/// A chain whose first operation makes 1, and each other adds 1 to what it is given.
+/// Returns a chain whose first operation returns 1, while each other adds 1 to its input.
 func makeValueChain(_ count: Int) -> [AsyncOperation<Int>] {
     var last = AsyncOperation { 1 }
     var operations = [last]

@@ -2,10 +2,10 @@ import Baton
 import BatonTrace
 
 extension BatonContestant {
-    /// Each of the operations tells this many: added, ready, started, finished.
+    /// The number of events of each operation: added, ready, started, finished.
     static let eventsOfOperation = 4.0
 
-    /// From making the operations to letting them go, while a recorder keeps what happens to them.
+    /// Returns the time from the creation of the operations to their release, while a recorder records their events.
     func recorded(_ job: Job) async -> Nanoseconds {
         let stopwatch = Stopwatch()
         let queue = AsyncOperationQueue()

@@ -1,8 +1,6 @@
 import Baton
 
-/// Operations with rules and handlers or time limits, and groups.
-
-/// A chain, each operation with a condition that lets it run and a handler that does nothing.
+/// Returns a chain whose operations each have a condition that is satisfied and a handler that does nothing.
 func makeRuledChain(_ count: Int) -> [AsyncOperation<Void>] {
     var operations: [AsyncOperation<Void>] = []
     operations.reserveCapacity(count)
@@ -16,7 +14,8 @@ func makeRuledChain(_ count: Int) -> [AsyncOperation<Void>] {
     return operations
 }
 
-/// A group of ten or fewer, each a group of ten or fewer, and so on: so many operations, the groups among them.
+/// Returns a group of at most ten groups, each of at most ten groups, and so on, with `count` operations including the
+/// groups.
 func makeGroups(_ count: Int) -> AsyncOperation<Void> {
     if count <= 1 { return AsyncOperation {} }
     var children: [AnyOperation] = []
@@ -29,22 +28,22 @@ func makeGroups(_ count: Int) -> AsyncOperation<Void> {
     return GroupOperation(children)
 }
 
-/// Groups with one child each.
+/// Returns nested groups with one child each.
 func makeDeepGroups(_ count: Int) -> AsyncOperation<Void> {
     var operation = AsyncOperation {}
     for _ in 1..<count { operation = GroupOperation([operation]) }
     return operation
 }
 
-/// Independent operations that would be tried again, or cancelled when they take too long, and are neither.
+/// Returns independent operations that have retries and time limits, but need neither.
 func makeTimed(_ count: Int) -> [AsyncOperation<Void>] {
     (0..<count).map { _ in
         AsyncOperation {}.retry(.exponential(from: .milliseconds(100)), attempts: 3).timeout(.seconds(5))
     }
 }
 
-/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)``, or of what is recorded, with nothing attached: what that
-/// is compared with, in the same rounds.
+/// The graph of ``makeRuledChain(_:)``, ``makeTimed(_:)`` or the recorded workload, without conditions, handlers,
+/// limits or recorder. It is the baseline of those workloads, and is measured in the same rounds.
 struct BareGraph: Contestant {
     static let name = "Baton, bare"
     var name: String { Self.name }

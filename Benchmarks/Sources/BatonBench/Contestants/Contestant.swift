@@ -1,18 +1,18 @@
-/// Something that runs operations.
+/// A framework that runs the operations of a workload.
 protocol Contestant: Sendable {
-    /// Its name in tables, in the JSON file and after `--only`.
+    /// The name in tables, in the JSON file and after `--only`.
     var name: String { get }
 
-    /// The largest size it takes part in, nil if it cannot do the workload at all.
+    /// Returns the largest size at which the contestant takes part, or nil if it cannot run the workload.
     func largestCount(_ workload: Workload) -> Int?
 
-    /// Does the job from creation to release and says how long it took.
+    /// Runs the job from creation to release, and returns the time it took.
     ///
     /// Called on the main thread, which it may block.
     func run(_ job: Job) -> Nanoseconds
 }
 
-/// All of them; ours is first, because ratios are to it.
+/// All contestants. Baton is the first, because ratios are relative to the first.
 let allContestants: [any Contestant] = {
     var all: [any Contestant] = [
         BatonContestant(),

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A concurrent queue; dependencies by a group per operation, which its dependencies leave and which then notifies.
+/// A concurrent Dispatch queue. Each operation has a group that its dependencies leave, and which then notifies it.
 struct DispatchContestant: Contestant {
     static let name = "Dispatch"
     var name: String { Self.name }

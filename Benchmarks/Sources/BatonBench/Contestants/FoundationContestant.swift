@@ -3,14 +3,14 @@ import Foundation
 
 /// Foundation's `OperationQueue` with block operations.
 struct FoundationContestant: Contestant {
-    /// `maxConcurrentOperationCount`, nil for the default.
+    /// The `maxConcurrentOperationCount`, or nil for the default.
     let width: Int?
 
     static func name(width: Int?) -> String { width.map { "OperationQueue width \($0)" } ?? "OperationQueue" }
     var name: String { Self.name(width: width) }
 
-    /// A queue with a free permit looks through all its waiting operations whenever one finishes, and an operation with
-    /// many dependencies looks through them at each `addDependency`: quadratic, and minutes long beyond these sizes.
+    /// Foundation takes quadratic time, and minutes beyond these sizes: a queue with a free permit scans all waiting
+    /// operations whenever one finishes, and `addDependency` scans all dependencies of the operation.
     func largestCount(_ workload: Workload) -> Int? {
         switch (workload, width) {
         case (.independent, _): 100_000
@@ -50,7 +50,7 @@ struct FoundationContestant: Contestant {
         if job.workload == .chain { unlink(operations) }
     }
 
-    /// Foundation's operations have no results: each leaves its value in a box that the next one captures.
+    /// Foundation's operations have no results, so each stores its value in a box that the next one captures.
     private func values(_ job: Job, _ queue: OperationQueue) {
         var last = Box(0)
         var operations: [BlockOperation] = []
@@ -92,7 +92,8 @@ struct FoundationContestant: Contestant {
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// An operation keeps its dependencies after it has finished, and releasing a long chain overflows the stack.
+    /// Removes dependencies, because an operation retains them after it has finished, and the release of a long chain
+    /// overflows the stack.
     private func unlink(_ operations: [BlockOperation]) {
         for index in operations.indices.dropFirst() { operations[index].removeDependency(operations[index - 1]) }
     }

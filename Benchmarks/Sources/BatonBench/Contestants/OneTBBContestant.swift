@@ -1,7 +1,7 @@
 #if ONETBB
     import COneTBB
 
-    /// oneTBB's flow graph: the same job in C++.
+    /// oneTBB's flow graph, which runs the same job in C++.
     struct OneTBBContestant: Contestant {
         var name: String { "oneTBB" }
 

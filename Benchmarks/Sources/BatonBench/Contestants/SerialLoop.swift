@@ -1,4 +1,4 @@
-/// No scheduling at all: what the bodies themselves cost on one core.
+/// A loop without scheduling. It measures the cost of the bodies alone, on one core.
 struct SerialLoop: Contestant {
     static let name = "serial loop"
     var name: String { Self.name }

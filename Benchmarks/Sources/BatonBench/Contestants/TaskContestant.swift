@@ -1,4 +1,4 @@
-/// One unstructured task per operation, which awaits the values of those it depends on.
+/// One unstructured task for each operation, which awaits the values of its dependencies.
 struct TaskContestant: Contestant {
     static let name = "Task"
     var name: String { Self.name }

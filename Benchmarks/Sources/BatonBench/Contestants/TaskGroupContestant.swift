@@ -1,4 +1,4 @@
-/// One child task per operation; there are no dependencies in a task group.
+/// One child task for each operation. A task group has no dependencies.
 struct TaskGroupContestant: Contestant {
     static let name = "TaskGroup"
     var name: String { Self.name }

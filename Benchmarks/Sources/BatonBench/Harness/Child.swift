@@ -1,17 +1,17 @@
 import Foundation
 
-/// A measurement in a process of its own, so that nothing that was measured before has left it threads or a torn heap.
+/// Runs a measurement in a process of its own, so that earlier measurements leave it no threads and no fragmented heap.
 enum Child {
     private static let flag = "--child"
 
-    /// Huge pages, and none given back before the end. Otherwise glibc asks for memory page by page and gives it back,
-    /// or does not, as chance will have it, which doubles the time of whatever allocates 100,000 objects, in one
-    /// process and not in the next.
+    /// Settings that make glibc use huge pages and return none before the end. Otherwise glibc requests memory page by
+    /// page and returns it unpredictably, which doubles the time of allocating 100,000 objects in one process but not
+    /// in the next.
     private static let steadyHeap = [
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.trim_threshold=\(1 << 40)"
     ]
 
-    /// Starts this program again with hidden arguments and returns what it prints; nil if it crashed.
+    /// Starts this program again with hidden arguments, and returns its output, or nil if it crashed.
     static func run(_ workload: Workload, count: Int, _ arguments: [String]) -> Data? {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
@@ -28,15 +28,15 @@ enum Child {
         return data
     }
 
-    /// The same, of one that prints a number.
+    /// Starts this program again, and returns the number that it prints, or nil if it crashed.
     static func number(_ workload: Workload, count: Int, _ argument: String) -> Double? {
         run(workload, count: count, [argument]).flatMap {
             Double(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
         }
     }
 
-    /// In the child: does what the hidden arguments say and prints what was measured. False in a process that is no
-    /// child.
+    /// In a child process, runs the measurement that the hidden arguments specify, and prints the result. Returns false
+    /// in any other process.
     static func main(_ arguments: [String]) throws -> Bool {
         guard arguments.count > 3, arguments[1] == flag, let workload = Workload(rawValue: arguments[2]),
             let count = Int(arguments[3])

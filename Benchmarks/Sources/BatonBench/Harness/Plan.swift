@@ -1,4 +1,4 @@
-/// What a run of the benchmark does, in order.
+/// The measurements of a run of the benchmark, in order.
 struct Plan {
     let options: Options
 
@@ -13,23 +13,24 @@ struct Plan {
     func contestants(_ workload: Workload, count: Int) -> [any Contestant] {
         allContestants.filter { contestant in
             guard let largest = contestant.largestCount(workload), count <= largest else { return false }
-            // What others are compared with is always there.
+            // Baselines always take part.
             return contestant is SerialLoop || contestant is BareGraph
                 || options.contestants?.contains(contestant.name) ?? true
         }
     }
 
-    /// As many as the first says, but not less, and up to the second if there is time.
+    /// Returns the numbers of rounds: at least the lower bound, and up to the upper bound if there is time.
     func rounds(count: Int) -> ClosedRange<Int> {
         if let rounds = options.rounds { return rounds...rounds }
         if options.isQuick { return 3...9 }
         return count >= 1_000_000 ? 3...3 : 9...21
     }
 
-    /// How long the rounds of one workload at one size may take before they stop short of the largest number.
+    /// The seconds after which the rounds of one workload at one size end, once the lower bound is reached.
     var seconds: Double { options.isQuick ? 0.4 : 4 }
 
-    /// When a contestant that is slow beyond measure, as some are on a busy machine, is let go.
+    /// The seconds and rounds after which a very slow contestant, as there are on a busy machine, is no longer
+    /// measured.
     var patience: (seconds: Double, rounds: Int) {
         if options.rounds != nil { return (.infinity, .max) }
         return options.isQuick ? (0.5, 1) : (5, 3)

@@ -1,24 +1,26 @@
 import Foundation
 
-/// Runs all contestants of one workload at one size in interleaved rounds, so that whatever slows the machine down for
-/// a while slows all of them down.
+/// Runs all contestants of one workload at one size in interleaved rounds, so that a temporary slowdown of the machine
+/// affects all of them.
 struct Rounds {
-    /// Nanoseconds per operation of one contestant, a value for each round.
+    /// The nanoseconds per operation of one contestant, one value for each round.
     struct Result: Codable {
         let contestant: String
         let samples: [Double]
     }
 
-    /// A sample that is over sooner measures what it comes after: processors to be woken, and caches that others have
-    /// filled.
+    /// The minimum duration of a sample. A shorter one would mostly measure the effects of the previous sample:
+    /// sleeping processors and foreign cache contents.
     private static let shortestSample: Nanoseconds = 5e6
 
     private let job: Job
     private let contestants: [any Contestant]
-    /// How many; fewer, but not less than the lower bound, when they take longer than `seconds`.
+    /// The number of rounds: fewer than the upper bound, but at least the lower bound, if they take longer than
+    /// `seconds`.
     private let count: ClosedRange<Int>
     private let seconds: Double
-    /// A contestant that alone has taken so long, and has been measured `patience.rounds` times, sits the rest out.
+    /// A contestant that has taken `patience.seconds` and has been measured `patience.rounds` times skips the remaining
+    /// rounds.
     private let patience: (seconds: Double, rounds: Int)
 
     init(_ workload: Workload, count: Int, _ plan: Plan) {
@@ -29,7 +31,7 @@ struct Rounds {
         patience = plan.patience
     }
 
-    /// Runs them in a process of their own; nil if it crashed.
+    /// Runs the rounds in a process of their own. Returns nil if that crashed.
     static func inChild(_ workload: Workload, count: Int, _ plan: Plan) -> [Result]? {
         Child.run(workload, count: count, plan.options.arguments).flatMap {
             try? JSONDecoder().decode([Result].self, from: $0)
@@ -43,8 +45,8 @@ struct Rounds {
         var spent = [Nanoseconds](repeating: 0, count: contestants.count)
         for round in 0..<count.upperBound {
             if round >= count.lowerBound && spent.reduce(0, +) > seconds * 1e9 { break }
-            // Shuffled: some leave their threads spinning for a while, and who comes next should not always be the
-            // same.
+            // The order is shuffled, because some contestants leave threads spinning, which should not always affect
+            // the same successor.
             for index in contestants.indices.shuffled(using: &random) {
                 if spent[index] > patience.seconds * 1e9 && samples[index].count >= patience.rounds { continue }
                 let sample = sample(contestants[index])
@@ -55,7 +57,7 @@ struct Rounds {
         return zip(contestants, samples).map { Result(contestant: $0.name, samples: $1) }
     }
 
-    /// Runs it until the shortest sample is full.
+    /// Runs the contestant repeatedly until the minimum duration of a sample is reached.
     private func sample(_ contestant: some Contestant) -> (elapsed: Nanoseconds, runs: Int) {
         var (elapsed, runs) = (Nanoseconds.zero, 0)
         repeat {
@@ -72,7 +74,7 @@ struct Rounds {
 }
 
 extension [Double] {
-    /// The value at a share of the sorted list, 0.5 for the median.
+    /// Returns a quantile, for example the median for a share of 0.5.
     func quantile(_ share: Double) -> Double {
         sorted()[Int((Double(count - 1) * share).rounded())]
     }

@@ -19,8 +19,7 @@ func measure(_ work: () -> Void) -> Nanoseconds {
 
 /// Runs `work` on the cooperative pool and blocks the main thread until it is done.
 ///
-/// The harness lives on the main thread: it is none of the pool's, so that waiting on it takes nothing from a
-/// contestant.
+/// The harness uses the main thread, which does not belong to the pool, so its waits take no thread from a contestant.
 func onPool<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let box = Box<Value?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -32,9 +31,10 @@ func onPool<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> V
     return box.value!
 }
 
-/// A variable that is written by one and later read by another, with something between them that orders the two.
+/// A variable that one thread writes and another thread reads later. The code that uses it must order the two accesses.
 final class Box<Value>: @unchecked Sendable {
-    // Safe because whoever shares a box orders its uses: by a semaphore, or by a dependency between two operations.
+    // This is safe because the code that shares a box orders its accesses, by a semaphore or by a dependency between
+    // two operations.
     var value: Value
 
     init(_ value: Value) { self.value = value }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What the numbers were measured on.
+/// The machine on which the numbers were measured.
 struct Machine: Codable {
     let cpu: String
     let cores: Int
     let os: String
     let swift: String
-    /// How many of its cores others kept busy right before the run.
+    /// The number of cores that other processes kept busy right before the run.
     let load: Double
 
     init() {
@@ -22,8 +22,8 @@ struct Machine: Codable {
         return "\(cpu), \(cores) cores, \(os), \(swift)\(busy)"
     }
 
-    /// Over a second. The load average would have the build in it that came before, and is taken where there is nothing
-    /// better.
+    /// Measures for one second. The load average would include the preceding build, so it is used only where nothing
+    /// better is available.
     private static func coresInUse() -> Double {
         guard let before = busySeconds() else {
             var loads = [0.0]
@@ -34,14 +34,15 @@ struct Machine: Codable {
         return busySeconds().map { ($0 - before) / stopwatch.nanoseconds * 1e9 } ?? 0
     }
 
-    /// All cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths,
-    /// and is neither idle nor waiting for a disk. It includes what other machines have taken of a virtual one.
+    /// Returns the busy time of all cores since the machine was started: the times in the first line of `/proc/stat`,
+    /// in hundredths of a second, without idle and I/O wait. It includes the time that a hypervisor has given to other
+    /// machines.
     private static func busySeconds() -> Double? {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
         let line = text.prefix { $0 != "\n" }
         let counts = line.split(separator: " ").dropFirst().compactMap { Double($0) }
-        // User, nice, system, idle, waiting, interrupts, soft interrupts, stolen; what follows is part of the first
-        // two.
+        // The columns are user, nice, system, idle, iowait, irq, softirq and steal; the following ones are included in
+        // the first two.
         return counts.count < 8 ? nil : (counts[0...2] + counts[5...7]).reduce(0, +) / 100
     }
 

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What came out for one contestant of one workload at one size.
+/// The result of one contestant for one workload at one size.
 struct Measurement: Codable {
     let workload: String
     let contestant: String
     let n: Int
     /// The median of all rounds.
     var nanosecondsPerOperation: Double
-    /// Only where memory was measured.
+    /// The bytes per operation, if memory was measured.
     var bytesPerOperation: Double?
 }
 
-/// All that was measured in this run.
+/// All measurements of this run.
 struct Measurements {
     private(set) var all: [Measurement] = []
 
@@ -19,7 +19,8 @@ struct Measurements {
         all.append(Measurement(workload: workload, contestant: contestant, n: n, nanosecondsPerOperation: nanoseconds))
     }
 
-    /// Adds the memory to the time measured before; memory alone, as with `--workload memory`, is not kept.
+    /// Adds the memory to the earlier time measurement. Memory without a time, as with `--workload memory`, is not
+    /// recorded.
     mutating func add(bytes: Double, _ workload: String, _ contestant: String, n: Int) {
         bytesMeasured["\(workload) \(contestant)"] = bytes
         for index in all.indices where all[index].workload == workload {
@@ -33,7 +34,7 @@ struct Measurements {
 
     func bytes(_ workload: String, _ contestant: String) -> Double? { bytesMeasured["\(workload) \(contestant)"] }
 
-    /// x in "the whole takes as long as n to the power of x", between two sizes.
+    /// Returns the exponent x with which the total time grows as nˣ between two sizes.
     func exponent(_ workload: String, _ contestant: String, from small: Int, to large: Int) -> Double? {
         guard let first = nanoseconds(workload, contestant, n: small),
             let last = nanoseconds(workload, contestant, n: large)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The JSON file: a line per measurement, so that two of them can be compared by eye.
+/// Writes the JSON file, with one line for each measurement, so that two files are easy to compare.
 enum ResultsFile {
     static func write(_ measurements: Measurements, _ machine: Machine, to path: String) throws {
         let encoder = JSONEncoder()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Columns of text: the leading ones to the left, the others to the right.
+/// A table of text. Its leading columns are aligned to the left, the others to the right.
 struct Table {
     private var rows: [[String]]
     private let leading: Int
@@ -25,13 +25,13 @@ struct Table {
     }
 }
 
-/// Prints at once, also into a pipe.
+/// Prints without a buffer, so that the text appears at once, also in a pipe.
 func say(_ text: String = "") {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
 extension Double {
-    /// With so many digits that three count.
+    /// The number with three significant digits.
     var short: String {
         if self >= 100 { return rounded().formatted(decimals: 0) }
         return formatted(decimals: self >= 10 ? 1 : 2)
@@ -41,7 +41,7 @@ extension Double {
 }
 
 extension Int {
-    /// 100,000
+    /// The number with separators, such as 100,000.
     var grouped: String {
         var digits = String(self)
         var result = ""

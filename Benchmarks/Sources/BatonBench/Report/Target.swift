@@ -1,17 +1,18 @@
-/// What this package promises of its speed, and whether a run kept it.
+/// A performance target of Baton, and the check whether a run meets it.
 struct Target {
     enum Requirement {
-        /// At least so many times as fast as another contestant.
+        /// Baton is at least `times` times as fast as another contestant.
         case faster(than: String, n: Int, times: Double)
-        /// At most so many times another contestant's time.
+        /// Baton takes at most `atMost` times the time of another contestant.
         case slower(than: String, n: Int, atMost: Double)
-        /// The whole takes at most as long as n to this power.
+        /// The total time grows at most as n to the power of `exponent`.
         case growth(from: Int, to: Int, exponent: Double)
         case nanoseconds(n: Int, atMost: Double)
-        /// At most so many nanoseconds more than another contestant, for each of several events of an operation.
+        /// Baton takes at most `atMost` nanoseconds more than another contestant for each of the `events` of an
+        /// operation.
         case more(than: String, n: Int, events: Double, atMost: Double)
         case bytes(atMost: Double)
-        /// At most this share of another contestant's memory, given as 1/x.
+        /// Baton needs at most 1/`times` of the memory of another contestant.
         case smaller(than: String, times: Double)
     }
 
@@ -55,7 +56,8 @@ struct Target {
         self.requirement = requirement
     }
 
-    /// What it says, what was measured, and whether that is enough; nil if this run did not measure it.
+    /// Returns the target and the measured value as text, and whether the target is met, or nil if this run did not
+    /// measure it.
     func check(_ measurements: Measurements) -> (promise: String, measured: String, isMet: Bool)? {
         let ours = BatonContestant.name
         switch requirement {

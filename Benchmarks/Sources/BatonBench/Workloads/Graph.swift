@@ -1,9 +1,9 @@
-/// Who depends on whom: the same for every contestant, made before the clock runs.
+/// The dependencies of a workload. They are the same for every contestant, and are made before the time is measured.
 struct Graph: Sendable {
     let count: Int
-    /// By operation, what it depends on: always earlier ones.
+    /// The dependencies of each operation, which are always earlier operations.
     let dependencies: Edges
-    /// By operation, what depends on it.
+    /// The dependents of each operation.
     let dependents: Edges
 
     init(_ workload: Workload, count: Int) {
@@ -31,7 +31,7 @@ struct Graph: Sendable {
     }
 }
 
-/// Lists of numbers by operation, all in one array.
+/// A list of numbers for each operation, stored in one array.
 struct Edges: Sendable {
     /// The list of operation i is `targets[offsets[i]..<offsets[i + 1]]`.
     private(set) var offsets: [Int32] = [0]
@@ -51,7 +51,7 @@ struct Edges: Sendable {
 
     func count(of index: Int) -> Int { Int(offsets[index + 1] - offsets[index]) }
 
-    /// The same edges the other way round.
+    /// Returns the same edges in the opposite direction.
     func reversed() -> Edges {
         let operations = offsets.count - 1
         var result = Edges(capacity: operations)

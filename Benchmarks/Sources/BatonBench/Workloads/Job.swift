@@ -1,9 +1,9 @@
-/// One workload at one size, ready to be handed to contestants.
+/// One workload at one size, ready for contestants.
 struct Job: Sendable {
     let workload: Workload
     let count: Int
     let graph: Graph
-    /// How often a body goes round `spin`.
+    /// The number of iterations of `spin` in a body.
     let iterations: Int
 
     init(_ workload: Workload, count: Int) {

@@ -1,26 +1,27 @@
 import Foundation
 
-/// How much the resident memory of a process grows at its peak, per operation.
+/// Measures the growth of the peak resident memory of a process, per operation.
 enum MemoryUse {
-    /// The graphs it is measured with: independent operations for all, a value chain for ours.
+    /// The graphs with which memory is measured: independent operations for all contestants, and a value chain for
+    /// Baton.
     static let workloads: [Workload] = [.independent, .values]
 
     static func contestants(_ workload: Workload, _ all: [any Contestant]) -> [any Contestant] {
         workload == .independent ? all : all.filter { $0.name == BatonContestant.name }
     }
 
-    /// In the parent: bytes per operation.
+    /// Called in the parent process. Returns bytes per operation.
     static func run(_ workload: Workload, _ contestant: any Contestant, count: Int) -> Double? {
         Child.number(.memory, count: count, "\(workload.rawValue):\(contestant.name)")
     }
 
-    /// In the child; `what` is workload and contestant.
+    /// Called in the child process. `what` names the workload and the contestant.
     static func measure(_ what: String, count: Int) -> Double {
         let parts = what.split(separator: ":").map(String.init)
         let workload = Workload(rawValue: parts[0])!
         let contestant = allContestants.first { $0.name == parts[1] }!
         let job = Job(workload, count: count)
-        // Threads and their stacks are not what is asked for.
+        // This run starts the threads, so that their stacks are not measured.
         _ = contestant.run(Job(workload, count: 100))
         resetPeak()
         let before = residentBytes()
@@ -42,7 +43,7 @@ enum MemoryUse {
             return (Int(line.filter(\.isNumber)) ?? 0) * 1024
         }
     #else
-        /// Peaks cannot be reset here: the growth of the peak over that of the start is taken.
+        /// The peak cannot be reset on this platform, so the growth of the peak since the start is measured.
         private static func resetPeak() {}
         private static func residentBytes() -> Int { peakBytes() }
 

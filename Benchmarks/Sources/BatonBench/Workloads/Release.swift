@@ -1,6 +1,6 @@
 import Baton
 
-/// What it takes to let go of a long chain, after it ran or without ever having run.
+/// Measures the release of a long chain that has run, or that never ran.
 enum Release: String, CaseIterable {
     case afterRun = "release"
     case neverRun = "release-never-run"
@@ -12,10 +12,10 @@ enum Release: String, CaseIterable {
         }
     }
 
-    /// In the parent: nanoseconds per operation, nil if the child crashed.
+    /// Called in the parent process. Returns nanoseconds per operation, or nil if the child crashed.
     func run(count: Int) -> Nanoseconds? { Child.number(.release, count: count, rawValue) }
 
-    /// In the child: the median of three.
+    /// Called in the child process. Returns the median of three measurements.
     static func measure(_ what: String, count: Int) -> Nanoseconds {
         let release = Release(rawValue: what)!
         let graph = Graph(.release, count: count)

@@ -1,4 +1,4 @@
-/// What is measured; the raw value is its name in tables, in the JSON file and after `--workload`.
+/// A workload. The raw value is its name in tables, in the JSON file and after `--workload`.
 enum Workload: String, CaseIterable, Sendable {
     case independent = "a"
     case chain = "b"
@@ -42,7 +42,7 @@ enum Workload: String, CaseIterable, Sendable {
         }
     }
 
-    /// The graph workloads have nothing in their bodies and are run end to end.
+    /// True if the workload is a graph, which has empty bodies and is measured from creation to release.
     var isGraph: Bool {
         switch self {
         case .independent, .chain, .fan, .layers, .values: true
@@ -50,7 +50,7 @@ enum Workload: String, CaseIterable, Sendable {
         }
     }
 
-    /// How long a body spins, in microseconds.
+    /// The time that a body spins, in microseconds.
     var bodyMicroseconds: Int {
         switch self {
         case .bodies1: 1
@@ -60,7 +60,7 @@ enum Workload: String, CaseIterable, Sendable {
         }
     }
 
-    /// The sizes it is run at.
+    /// The sizes at which the workload is run.
     var counts: [Int] {
         switch self {
         case .independent, .chain, .fan, .layers, .values: [1000, 10_000, 100_000, 1_000_000]

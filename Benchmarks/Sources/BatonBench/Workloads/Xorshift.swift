@@ -1,4 +1,4 @@
-/// Marsaglia's generator, seeded alike in every run.
+/// Marsaglia's xorshift generator, with the same seed in every run.
 struct Xorshift: RandomNumberGenerator {
     private var state: UInt64 = 88_172_645_463_325_252
 
@@ -9,7 +9,7 @@ struct Xorshift: RandomNumberGenerator {
         return state
     }
 
-    /// So many different numbers of a range.
+    /// Returns `number` different values of a range.
     mutating func picks(_ number: Int, from first: Int, count: Int) -> [Int32] {
         var result: [Int32] = []
         while result.count < number {

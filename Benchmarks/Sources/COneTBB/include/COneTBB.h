@@ -14,8 +14,8 @@ extern "C" {
 void onetbb_run(size_t count, const int32_t *offsets, const int32_t *dependencies, void (*body)(intptr_t),
                 intptr_t argument);
 
-/// The same for a chain of `count` nodes, the first of which makes 1 and each other adds 1 to what it is given.
-/// Returns what the last one made.
+/// Does the same for a chain of `count` nodes, the first of which returns 1, while each other adds 1 to its input.
+/// Returns the result of the last node.
 int64_t onetbb_run_value_chain(size_t count);
 
 #ifdef __cplusplus
