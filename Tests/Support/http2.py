@@ -1,43 +1,43 @@
 #!/usr/bin/env python3
-"""A server of HTTP/2 on loopback whose frames go wrong as it is told, for tests.
+"""An HTTP/2 server on loopback for tests, which sends wrong frames on demand.
 
     http2.py CERTIFICATE STEPS [STEPS ...]
 
-It listens on a free port of 127.0.0.1, which is the first line that it prints, and ends when its standard input is closed.
-Each STEPS is what one connection does, in order, and the last one is what all later ones do. Its words are separated by blanks:
-first settings, then what becomes of each request; the last of these is what becomes of all later ones. It does not look at what
-is asked for. The standard library is all it needs.
+It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed. Each STEPS
+argument describes one connection, in order; the last one also applies to all later connections. It consists of words that are
+separated by spaces: first settings, then one word for each request; the last word also applies to all later requests. The server
+ignores the paths of requests. It needs only the standard library.
 
-  streams=N            this many requests at a time
-  window=N             how many bytes of a request's body may come at first
+  streams=N            the number of concurrent requests
+  window=N             the initial window for the body of a request, in bytes
 
-  ok                   200, with how many bytes have come as the body
-  bytes=N              200 with so many reproducible bytes
-  interim              103, then as ok
-  trailers             as ok, with a field after the body
-  early                as ok, before the body of the request has come, which is then not wanted any more
-  early-unsized        the same, without a content-length
-  early-cut            as early, but the answer ends after one of its 100 bytes
-  early-empty          204 in the same way
-  early-end            as early, but nothing is said of the body of the request, and its window is not opened
-  hold                 no answer
-  unread               no answer, and no more than the first window of the body is taken
+  ok                   200; the body is the number of bytes received
+  bytes=N              200 with N reproducible bytes
+  interim              103, then like ok
+  trailers             like ok, with a field after the body
+  early                like ok, but before the body of the request has arrived, which is then refused
+  early-unsized        like early, without a content-length
+  early-cut            like early, but the response ends after one of its 100 bytes
+  early-empty          like early, with status 204
+  early-end            like early, but the body of the request is not refused, and its window is not opened
+  hold                 no response
+  unread               no response, and only the initial window of the body is read
   refuse               the stream is refused
   reset                the stream ends with an error
-  reset-body           200, half of the body, then the same
-  goaway-before        the connection ends, and this request has not been looked at
+  reset-body           200, half of the body, then like reset
+  goaway-before        the connection ends, and this request has not been processed
   goaway-within        200, half of the body, then the connection ends after this request, then the rest
-  goaway-after         as ok, then the connection ends
-  cut                  the connection is closed without a word
-  cut-body             200, half of the body, then the same
-  end-tls              the TLS session ends without a word, and the TCP connection stays open
-  nonsense             what is no frame
-  ping                 no answer, but a ping every 100 ms
+  goaway-after         like ok, then the connection ends
+  cut                  the connection is closed without a GOAWAY frame
+  cut-body             200, half of the body, then like cut
+  end-tls              the TLS session ends without a GOAWAY frame, and the TCP connection stays open
+  nonsense             bytes that are not a frame
+  ping                 no response, but a ping every 100 ms
 
-A connection whose only word is `hang` does not exchange keys.
+A connection whose only word is `hang` does not complete the TLS handshake.
 
-It prints a line for each request that begins (`request CONNECTION STREAM`), ends (`end CONNECTION STREAM BYTES`) or is cancelled by
-the other side (`cancel CONNECTION STREAM`), and for each connection that ends (`closed CONNECTION`).
+It prints a line for each request that begins (`request CONNECTION STREAM`), ends (`end CONNECTION STREAM BYTES`) or is
+cancelled by the client (`cancel CONNECTION STREAM`), and for each connection that ends (`closed CONNECTION`).
 """
 import os
 import socket
@@ -55,7 +55,7 @@ PERIOD = 65521
 
 
 def pattern(count):
-    """The bytes of server.py."""
+    """The bytes that server.py sends."""
     block = bytes((i * i * 31 + i * 7 + (i >> 8)) & 255 for i in range(PERIOD))
     return (block * (count // PERIOD + 1))[:count]
 
@@ -65,7 +65,7 @@ def literal(text):
 
 
 def fields(**values):
-    """A block of header fields that needs no table: RFC 7541, 6.2.2."""
+    """A block of header fields that does not use the tables: RFC 7541, 6.2.2."""
     return b"".join(b"\0" + literal(name.replace("_", "-")) + literal(str(value)) for name, value in values.items())
 
 
@@ -116,7 +116,7 @@ class Connection:
         self.send(HEADERS, END_HEADERS | flags, stream, block)
 
     def send_data(self, stream, data, ends):
-        """In pieces, as the windows of the other side allow."""
+        """Sends in pieces, as the windows of the client allow."""
         sent = 0
         while sent < len(data) or (ends and not data):
             with self.lock:
@@ -132,8 +132,8 @@ class Connection:
                 return
 
     def close(self):
-        """Closes this side, and waits for the other. A connection that is closed while bytes wait to be read is reset, and a reset
-        may overtake what has been sent."""
+        """Closes the sending side, and waits for the client. If a connection is closed with unread bytes, the system resets it,
+        and a reset may overtake bytes that have been sent."""
         try:
             self.link.shutdown(socket.SHUT_WR)
             while self.link.recv(65536):
@@ -142,7 +142,7 @@ class Connection:
             pass
         self.link.close()
 
-    # What comes
+    # Receiving
 
     def serve(self):
         try:
@@ -220,7 +220,7 @@ class Connection:
     def forget(self, stream):
         del self.todo[stream]
 
-    # Answers
+    # Responses
 
     def send_ok(self, stream, trailers=b""):
         body = str(self.counts[stream]).encode()

@@ -1,49 +1,49 @@
 #!/usr/bin/env python3
-"""A real HTTP server on loopback, with faults, for tests.
+"""An HTTP server on loopback for tests, with faults.
 
-It listens on a free port of 127.0.0.1, which is the first line that it prints, and ends when its standard input is closed or
-its parent has gone. The standard library is all it needs.
+It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed or its
+parent has ended. It needs only the standard library.
 
     server.py                                   speaks HTTP
-    server.py tls CERTIFICATE [AUTHORITY]       speaks HTTPS with a certificate and its key, in PEM; with an authority it wants
-                                                a certificate of the other side
-    server.py proxy [USER:PASSWORD | STATUS]    is a proxy, which wants a password, or refuses every tunnel with a status
+    server.py tls CERTIFICATE [AUTHORITY]       speaks HTTPS with a certificate and its key, in PEM; with an authority it
+                                                requires a certificate from the client
+    server.py proxy [USER:PASSWORD | STATUS]    is a proxy that requires a password, or refuses every tunnel with a status
 
-What a request gets, its path and query say:
+The path and query of a request determine the response:
 
   /bytes/COUNT      that many reproducible bytes (see `pattern`). Query, all optional:
                       seed=N           other bytes
-                      etag=TEXT        an ETag; with `changes=1` another one for each request of the key
-                      modified=TEXT    a Last-Modified, and a Date, which is now unless date=TEXT says another one
-                      ranges=1         answers Range, with If-Range, by 206 or 416
-                      wrongrange=1     answers Range by 206 with other bytes than asked for
+                      etag=TEXT        an ETag; with `changes=1` a different one for each request of the key
+                      modified=TEXT    a Last-Modified, and a Date, which is the current time unless date=TEXT is given
+                      ranges=1         answers Range and If-Range with 206 or 416
+                      wrongrange=1     answers Range with 206 and other bytes than requested
                       chunked=1        Transfer-Encoding: chunked
                       gzip=1           Content-Encoding: gzip
                       type=TEXT        the Content-Type
-                      pause=MS         waits that long after each piece; piece=COUNT is its size
-                      drop=COUNT       the connection is reset after so many bytes
-                      short=COUNT      the connection is closed after so many bytes
-                      hold=COUNT       nothing more comes after so many bytes, until `release` is called for the key
-                      faults=N         drop, short and hold apply to the first N requests of the key alone
+                      pause=MS         waits for MS milliseconds after each piece; piece=COUNT is its size
+                      drop=COUNT       resets the connection after COUNT bytes
+                      short=COUNT      closes the connection after COUNT bytes
+                      hold=COUNT       sends COUNT bytes, and the rest when `release` is called for the key
+                      faults=N         drop, short and hold apply only to the first N requests of the key
   /status/CODE      that status; body=TEXT, after=TEXT (Retry-After), date=TEXT (Date), type=TEXT
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
   /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
   /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when `release` is
-                    called for the key; with `cut=COUNT` it waits pause=MS after so many bytes, with slow=MS after each
-  /bomb/COUNT       that many zeros, with Content-Encoding: gzip
+                    called for the key; with `cut=COUNT` it waits pause=MS after COUNT bytes, with slow=MS after each
+  /bomb/COUNT       COUNT zeros, with Content-Encoding: gzip
   /loop             redirects to itself, code=CODE (302)
-  /die              no answer: the port and the connection are closed
-  /silent           no answer at all, until `release` is called for the key
-  /upload           takes a body, and answers with its count and SHA-256, the method and how it was framed, as JSON; with hold=1 it
+  /die              no response: the port and the connection are closed
+  /silent           no response until `release` is called for the key
+  /upload           reads a body, and answers with its count and SHA-256, the method and its framing, as JSON; with hold=1 it
                     reads the body only when `release` is called for the key
-  /form             takes a multipart form, and answers with its parts, as JSON
+  /form             reads a multipart form, and answers with its parts, as JSON
   /headers          the request's headers, as JSON
-  /ticket, /key, /login     three steps, each of which wants what the one before has given (see `credentials`)
-  /log?key=K        what has come for that key: a list of {"method", "path", "headers", "connection"}, as JSON
-  /await?key=K      answers when count=N requests have come for it (1)
-  /release?key=K    lets those go that wait for it
+  /ticket, /key, /login     three steps, each of which requires the result of the previous one (see `credentials`)
+  /log?key=K        the requests received for that key: a list of {"method", "path", "headers", "connection"}, as JSON
+  /await?key=K      answers when count=N requests have arrived for it (1)
+  /release?key=K    releases the requests that wait for it
 
-Every request may have key=TEXT: counts and logs are kept for each of them.
+Every request may have key=TEXT. Counts and logs are kept for each key.
 """
 import base64
 import email
@@ -68,7 +68,7 @@ patterns = {}
 
 
 def pattern(seed):
-    """One period of the bytes. TestServer.swift has the same formula."""
+    """Returns one period of the bytes. TestServer.swift has the same formula."""
     if seed not in patterns:
         patterns[seed] = bytes((i * i * 31 + i * 7 + seed * 13 + (i >> 8)) & 255 for i in range(PERIOD))
     return patterns[seed]
@@ -81,7 +81,7 @@ def piece_of(seed, start, count):
 
 
 class Keys:
-    """What is remembered for each key."""
+    """The counts and logs of each key."""
 
     def __init__(self):
         self.lock = threading.Condition()
@@ -103,7 +103,7 @@ class Keys:
             return list(self.logs.get(key, []))
 
     def count(self, key):
-        """How many were counted before this one."""
+        """Counts a request, and returns the number of those before it."""
         with self.lock:
             self.counts[key] = self.counts.get(key, 0) + 1
             return self.counts[key] - 1
@@ -159,7 +159,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(status, json.dumps(value).encode(), [("Content-Type", "application/json")])
 
     def body(self):
-        """Pieces of the request's body, chunked or not."""
+        """Yields the pieces of the request's body, chunked or not."""
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             while True:
                 left = int(self.rfile.readline().strip() or b"0", 16)
@@ -247,7 +247,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif chunked:
             self.wfile.write(b"0\r\n\r\n")
 
-    # Answers without much of a body
+    # Responses with a small body or none
 
     def answer_status(self, code):
         for _ in self.body():
@@ -363,7 +363,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(403, b"ticket and key do not fit")
         self.reply_json({"session": f"{given['user']} is in"})
 
-    # What tests ask
+    # Queries of tests
 
     def answer_log(self):
         self.reply_json(keys.log(self.key))
@@ -377,7 +377,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
-    """Tunnels, and forwards requests for http by a tunnel of its own."""
+    """A proxy that makes tunnels, and forwards http requests through a tunnel of its own."""
 
     protocol_version = "HTTP/1.1"
 
@@ -454,7 +454,7 @@ def main():
         if len(sys.argv) > 3:
             context.load_verify_locations(sys.argv[3])
             context.verify_mode = ssl.CERT_REQUIRED
-        # The handshake belongs to the thread of the connection.
+        # The thread of the connection performs the handshake.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
