@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of the terminal that is written over and over; nothing if standard error is no terminal.
+/// A line of the terminal that is overwritten repeatedly. It prints nothing if standard error is not a terminal.
 struct ProgressLine: Sendable {
     private let isTerminal = isatty(STDERR_FILENO) == 1
 

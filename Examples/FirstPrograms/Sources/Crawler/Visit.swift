@@ -2,20 +2,20 @@ import Baton
 import BatonNetwork
 import Foundation
 
-/// A page to be visited, and how many links lead to it.
+/// A page to visit, and the number of links that lead to it from the start.
 struct Link: Sendable {
     let url: URL
     let depth: Int
 }
 
-/// A page that has been visited, and where it leads.
+/// A visited page, and the links that it contains.
 struct Page: Sendable {
     let link: Link
     let byteCount: Int
     let links: [Link]
 }
 
-/// Gets a page and finds its links to the same host.
+/// Loads a page, and finds its links to the same host.
 struct Visit: InputProcedure {
     func execute(_ link: Link, in context: OperationContext) async throws -> Page {
         let answer = try await HTTPData(link.url).deadline(.seconds(10)).execute(in: context)

@@ -22,7 +22,7 @@ let interruption = Task {
     }
 }
 
-// The links that a page has go back into the sequence that is delivered.
+// The links of each page are fed back into the sequence that supplies the visits.
 let (links, found) = AsyncStream.makeStream(of: Link.self)
 var known: Set<URL> = [start]
 found.yield(Link(url: start, depth: 0))

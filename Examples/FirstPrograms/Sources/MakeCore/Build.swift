@@ -7,14 +7,14 @@ package struct Build: Sendable {
     let workshop: Workshop
     let keepsGoing: Bool
 
-    /// - Parameter keepsGoing: Whether what does not need a failed target is made all the same.
+    /// - Parameter keepsGoing: True if targets that do not need a failed target are still made.
     package init(_ plan: Plan, in workshop: Workshop, keepsGoing: Bool = false) {
         self.plan = plan
         self.workshop = workshop
         self.keepsGoing = keepsGoing
     }
 
-    /// Makes everything, as many targets at a time as the queue is wide.
+    /// Makes all targets, as many at a time as the queue is wide.
     package func run(on queue: AsyncOperationQueue) async -> Report {
         let operations = Dictionary(uniqueKeysWithValues: plan.targets.map { ($0.name, operation(for: $0)) })
         for target in plan.targets {
@@ -35,7 +35,7 @@ package struct Build: Sendable {
             do {
                 try await workshop.run(target, context)
             } catch {
-                if workshop.changed(target.name) != before { workshop.remove(target.name) }  // half of it
+                if workshop.changed(target.name) != before { workshop.remove(target.name) }  // may be incomplete
                 throw error
             }
         }
@@ -46,7 +46,7 @@ package struct Build: Sendable {
     }
 }
 
-/// Lets a target be made if its file is missing, or not newer than what it needs.
+/// A condition that is satisfied if the file of a target is missing, or is not newer than the files that it needs.
 struct OutOfDate: OperationCondition {
     let target: Target
     let changed: @Sendable (String) -> Date?

@@ -1,10 +1,10 @@
-/// The targets that some goals need.
+/// The targets that are needed for some goals.
 package struct Plan: Sendable {
     package let targets: [Target]
 
     /// - Parameters:
-    ///   - goals: What is to be made; everything, if there are none.
-    ///   - isFile: Whether there is a file of that name.
+    ///   - goals: The targets to make. If there are none, all targets are made.
+    ///   - isFile: Returns true if there is a file with the given name.
     package init(_ all: [Target], goals: [String] = [], isFile: (String) -> Bool = { _ in false }) throws(PlanError) {
         var byName: [String: Target] = [:]
         for target in all where byName.updateValue(target, forKey: target.name) != nil {

@@ -6,9 +6,9 @@ package struct Report: Sendable, Hashable {
         case made
         case upToDate
         case failed(String)
-        /// Something that it needs has failed: the first that did.
+        /// A target that it needs has failed. The value is the first one that failed.
         case notMade(because: String)
-        /// It was called off before its end.
+        /// The target was cancelled before it was finished.
         case stopped
 
         init(_ error: OperationError?) {
@@ -43,8 +43,8 @@ package struct Report: Sendable, Hashable {
     init(_ plan: Plan, errors: [OperationError?]) {
         let outcomes = errors.map(Outcome.init)
         let byName = Dictionary(uniqueKeysWithValues: zip(plan.targets, outcomes).map { ($0.name, ($0.needs, $1)) })
-        /// Returns the target that has failed among all that this one needs. One that was stopped could perhaps not be
-        /// made anyway.
+        /// Returns the failed target among all that this one needs. It also searches the needs of stopped targets,
+        /// which might have failed in any case.
         func culprit(of name: String) -> String? {
             var open = [name]
             var seen: Set<String> = []
@@ -70,7 +70,7 @@ package struct Report: Sendable, Hashable {
 
     package subscript(_ name: String) -> Outcome? { lines.first { $0.name == name }?.outcome }
 
-    /// The lines that somebody has to read.
+    /// The lines about targets that were not made.
     package var problems: [Line] {
         lines.filter { $0.outcome != .made && $0.outcome != .upToDate }
     }

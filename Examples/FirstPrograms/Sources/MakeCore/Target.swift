@@ -1,14 +1,14 @@
-/// Something to be made, as the build file says it.
+/// A target, as the build file describes it.
 package struct Target: Sendable, Hashable {
     /// The name: the path of the file that the command makes, if it makes one.
     package var name: String
-    /// Targets and files that come first.
+    /// The targets and files that it needs.
     package var needs: [String]
-    /// The command that the shell runs; nil for a target that only stands for others.
+    /// The shell command, or nil for a target that only groups others.
     package var command: String?
-    /// How often the command may run, if it fails.
+    /// The greatest number of times that the command is run if it fails.
     package var attempts: Int
-    /// How many seconds each attempt may take.
+    /// The time limit of each attempt, in seconds.
     package var timeLimit: Double?
 
     package init(

@@ -2,13 +2,13 @@ import Baton
 import BatonProcess
 import Foundation
 
-/// The files and the shell of a build. A test has others.
+/// The files and the shell of a build. Tests replace them.
 package struct Workshop: Sendable {
     /// Runs the command of a target.
     package var run: @Sendable (Target, OperationContext) async throws -> Void
-    /// When a file was changed; nil if there is none.
+    /// Returns when a file was changed, or nil if it does not exist.
     package var changed: @Sendable (_ path: String) -> Date?
-    /// Takes away what a failed command may have left.
+    /// Removes the file that a failed command may have left.
     package var remove: @Sendable (_ path: String) -> Void
 
     package init(
@@ -21,11 +21,11 @@ package struct Workshop: Sendable {
         self.remove = remove
     }
 
-    /// Files and a shell.
+    /// The files of the system and the shell `sh`.
     package static let real = Workshop(
         run: { target, context in
             guard let command = target.command else { return }
-            FileHandle.standardOutput.write(Data("\(command)\n".utf8))  // not after what the command writes
+            FileHandle.standardOutput.write(Data("\(command)\n".utf8))  // unbuffered, to precede the output
             _ = try await Subprocess("sh", arguments: ["-c", command], output: .inherited, errors: .inherited)
                 .execute(in: context)
         },

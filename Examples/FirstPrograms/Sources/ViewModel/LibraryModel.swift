@@ -1,6 +1,6 @@
 import Baton
 
-/// The state of a screen: hits for what is typed, and the state of uploads.
+/// The state of a screen: the hits for the typed text, and the state of uploads.
 @MainActor final class LibraryModel {
     private(set) var hits: [String] = []
     private(set) var uploads: [String: String] = [:]
@@ -14,7 +14,7 @@ import Baton
         self.network = network
     }
 
-    /// To be called with every key: searches when the text has not changed for a while.
+    /// Call this for each change of the text. It searches when the text has not changed for a while.
     func textDidChange(to text: String) {
         AsyncOperation("search for \(text)") { [session] context in
             try await context.sleep(for: .milliseconds(200))
@@ -27,7 +27,7 @@ import Baton
         .add(to: queue)
     }
 
-    /// Waits for the network, and tries again what fails for the moment.
+    /// Uploads a file. Waits for the network, and retries after transient errors.
     @discardableResult
     func upload(_ file: String) -> AsyncOperation<Void> {
         uploads[file] = "waiting"

@@ -1,7 +1,7 @@
 import Baton
 import Synchronization
 
-/// Whether there is a network, as somebody says.
+/// The reachability of the network, which is set from outside.
 final class Network: Sendable {
     private let state = Mutex((isReachable: false, watchers: [AsyncStream<Bool>.Continuation]()))
 
@@ -15,7 +15,7 @@ final class Network: Sendable {
         }
     }
 
-    /// The present state, and then each change.
+    /// A sequence of the current state and each later change.
     var changes: AsyncStream<Bool> {
         AsyncStream { watcher in
             state.withLock { state in
@@ -26,7 +26,7 @@ final class Network: Sendable {
     }
 }
 
-/// Holds an operation back until there is a network; it takes no permit of its queue meanwhile.
+/// A condition that waits until the network is reachable. Meanwhile, the operation takes no permit of its queue.
 struct IsReachable: OperationCondition {
     let network: Network
 

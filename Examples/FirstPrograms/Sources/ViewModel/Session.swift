@@ -3,14 +3,14 @@ import Baton
 struct Unauthorized: Error {}
 struct ServiceBusy: Error {}
 
-/// A service that wants a token with each request.
+/// A service that requires a token for each request.
 protocol Service: Sendable {
     func token() async throws -> String
     func find(_ text: String, token: String) async throws -> [String]
     func upload(_ file: String, token: String) async throws
 }
 
-/// Requests with a token, which is asked for once, however many requests find it missing or out of date.
+/// Sends requests with a token. The token is requested once, however many requests find it missing or expired.
 actor Session {
     private let service: any Service
     private var token: String?
@@ -43,7 +43,7 @@ actor Session {
     }
 
     private func refresh(insteadOf old: String?) async throws -> String {
-        if let token, token != old { return token }  // somebody was faster
+        if let token, token != old { return token }  // another request has renewed it
         let new = try await service.token()
         token = new
         return new

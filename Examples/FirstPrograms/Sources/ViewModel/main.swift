@@ -1,6 +1,6 @@
 import Baton
 
-/// Gives out tokens until they expire, and is busy for every second upload.
+/// A service that issues tokens, and is busy for every second upload.
 actor FakeService: Service {
     private(set) var tokenCount = 0
     private(set) var searches: [String] = []
@@ -50,7 +50,7 @@ print(model.hits)  // ["a page about wheel", "another page about wheel"]
 for file in files { print(file, model.uploads[file]!) }  // waiting
 print(queue.operations.map { operation in "\(operation.explain())" }.sorted().first ?? "nothing waits")
 
-await service.expire()  // so that all uploads need a new token, and at the same time
+await service.expire()  // all uploads now need a new token at the same time
 network.isReachable = true
 await queue.waitUntilIdle()
 for file in files { print(file, model.uploads[file]!) }  // done

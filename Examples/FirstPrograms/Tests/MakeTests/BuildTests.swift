@@ -4,7 +4,7 @@ import Foundation
 import MakeCore
 import Testing
 
-/// Builds in virtual time, each under schedules that are drawn from seeds.
+/// Tests builds in virtual time, each under schedules that are derived from seeds.
 @Suite struct BuildTests {
     @Test func aTargetIsMadeAfterWhatItNeedsInEveryOrder() async throws {
         let targets = [

@@ -7,17 +7,17 @@
 #include <malloc.h>
 #endif
 
-// Damaged pictures are told by results, not by lines on standard error.
+// Damaged pictures are reported by results, not by messages on standard error.
 static void say_nothing(const char *domain, GLogLevelFlags level, const char *text, void *data) {}
 
 bool picture_start(const char *program) {
     if (VIPS_INIT(program)) return false;
 #ifdef __GLIBC__
-    // Left alone, malloc begins to keep the memory of released pictures, for each thread its own.
+    // By default, malloc would keep the memory of released pictures, separately for each thread.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_ARENA_MAX, 2);
 #endif
-    // Operations are the parallelism, and no picture is looked at twice.
+    // Operations already run in parallel, and no picture is computed twice.
     vips_concurrency_set(1);
     vips_cache_set_max(0);
     g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, say_nothing, NULL);
@@ -35,7 +35,8 @@ static PictureStatus failed(PictureStatus status) {
     return status;
 }
 
-// A chain of libvips' calls makes pictures that only the next call needs: `step` keeps the last and releases the one before.
+// A chain of libvips calls makes pictures that only the next call needs. `step` keeps the latest and releases the
+// previous one.
 static void step(Picture **current, Picture *next) {
     g_object_unref(*current);
     *current = next;
@@ -85,7 +86,7 @@ PictureStatus picture_plan(
     }
     Picture *next = NULL;
     if (!is_grey_or_rgb(current)) {
-        // CMYK and the like: with their profile if they have one.
+        // Colour spaces such as CMYK are converted with their profile if they have one.
         bool done = vips_image_get_typeof(current, VIPS_META_ICC_NAME)
                         ? !vips_icc_transform(current, &next, "srgb", "embedded", TRUE, NULL)
                         : !vips_colourspace(current, &next, VIPS_INTERPRETATION_sRGB, NULL);
@@ -96,7 +97,7 @@ PictureStatus picture_plan(
         step(&current, next);
     }
     if (vips_image_get_orientation(current) > 1) {
-        // A turn reads rows in any order, a decoder gives them one after another.
+        // A rotation reads rows in any order, but a decoder yields them sequentially.
         next = vips_image_copy_memory(current);
         if (!next) {
             g_object_unref(current);
@@ -122,7 +123,7 @@ PictureStatus picture_render(Picture *plan, Picture **rendered) {
 
 // MARK: - The effect
 
-// The mask as a picture of this width.
+// Makes a picture of the given width from the mask.
 static int mask_picture(const uint8_t *mask, int width, int height, Picture **out) {
     Picture *column = vips_image_new_from_memory_copy(mask, (size_t)height, 1, height, 1, VIPS_FORMAT_UCHAR);
     if (!column) return -1;
@@ -131,7 +132,8 @@ static int mask_picture(const uint8_t *mask, int width, int height, Picture **ou
     return result;
 }
 
-// What is strongly blurred has no detail left: it is blurred small, several times as fast, and looks the same.
+// A strongly blurred picture has no details, so it is blurred at a smaller size, which is several times as fast and
+// looks the same.
 static int blur(Picture *sharp, double sigma, Picture **out) {
     double factor = sigma / 3;
     if (factor < 2) return vips_gaussblur(sharp, out, sigma, NULL);
@@ -146,7 +148,7 @@ static int blur(Picture *sharp, double sigma, Picture **out) {
     return result;
 }
 
-// Where the mask is 255 `sharp` blurred by `sigma`, where it is 0 `above`, and in between a mixture.
+// Makes a mixture: `sharp` blurred by `sigma` where the mask is 255, and `above` where it is 0.
 static int blend_blurred(
     Picture *sharp, Picture *above, const uint8_t *mask, double sigma, Picture **out) {
     Picture *blurred = NULL, *weights = NULL;
@@ -158,7 +160,7 @@ static int blend_blurred(
     return result ? -1 : 0;
 }
 
-// Draws each colour away from its luminance (ITU-R BT.709); alpha, if there is any, stays.
+// Moves each colour away from its luminance (ITU-R BT.709). An alpha channel is kept.
 static int saturate(Picture *picture, double saturation, Picture **out) {
     int bands = vips_image_get_bands(picture);
     static const double luminance[3] = {0.2126, 0.7152, 0.0722};
@@ -186,7 +188,7 @@ PictureStatus picture_plan_tilt_shift(
 
     Picture *current = sharp, *next = NULL;
     g_object_ref(current);
-    // What is transparent has a colour, too, which must not run into its neighbours.
+    // Transparent pixels have a colour as well, which must not blend into their neighbours.
     if (has_alpha) {
         if (vips_premultiply(current, &next, "max_alpha", largest, NULL)) goto failure;
         step(&current, next);
@@ -222,10 +224,10 @@ failure:
 
 PictureStatus picture_encode(
     Picture *picture, PictureEncoding encoding, int quality, const char *software, void **bytes, size_t *count) {
-    // Only a copy may have other metadata.
+    // Metadata may be changed only in a copy.
     Picture *copy = NULL;
     if (vips_copy(picture, &copy, NULL)) return failed(PICTURE_FAILED);
-    vips_image_remove(copy, "jpeg-thumbnail-data"); // shows how it was before
+    vips_image_remove(copy, "jpeg-thumbnail-data"); // shows the unchanged picture
     vips_image_set_string(copy, "exif-ifd0-Software", software);
     vips_image_set_string(copy, "png-comment-0-Software", software);
     int result = -1;
@@ -282,7 +284,7 @@ static void *software_field(Picture *picture, const char *name, GValue *value, v
     if (!is_software) return NULL;
     char *text = NULL;
     if (vips_image_get_as_string(picture, name, &text)) return NULL;
-    // Libvips says of Exif fields what they are made of, too: "text (text, ASCII, 5 components, 5 bytes)".
+    // Libvips appends the type to the text of Exif fields: "text (text, ASCII, 5 components, 5 bytes)".
     char *end = g_str_has_prefix(name, "exif-") ? strstr(text, " (") : NULL;
     if (end) *end = '\0';
     *(char **)found = text;

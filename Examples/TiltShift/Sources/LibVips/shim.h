@@ -1,1 +1,1 @@
-// Only for the flags that pkg-config gives: CPicture is what talks to libvips.
+// This module only provides the flags of pkg-config. CPicture calls libvips.

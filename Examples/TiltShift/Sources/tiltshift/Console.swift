@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How the program ends.
+/// The exit status of the program.
 enum Status: Int32 {
     case success = 0
     case failure = 1
@@ -8,18 +8,18 @@ enum Status: Int32 {
     case interrupted = 130
 }
 
-/// Where the program says things.
+/// The output of the program.
 enum Console {
-    /// Whether somebody looks at standard error.
+    /// True if standard error is a terminal.
     static var isTerminal: Bool { isatty(2) == 1 }
 
-    /// Results, on standard output.
+    /// Prints results on standard output.
     static func print(_ text: String) { write(text, to: .standardOutput) }
 
-    /// Everything else, on standard error.
+    /// Prints all other messages on standard error.
     static func complain(_ text: String) { write("tiltshift: \(text)", to: .standardError) }
 
-    /// Nobody may be there to read it.
+    /// Ignores errors, because the stream may be closed.
     private static func write(_ text: String, to file: FileHandle) {
         try? file.write(contentsOf: Data("\(text)\n".utf8))
     }

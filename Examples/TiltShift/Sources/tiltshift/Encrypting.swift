@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Miniatures
 
-/// `tiltshift encrypt`: makes a file called `.enc` of each file.
+/// The command `tiltshift encrypt`, which makes an encrypted `.enc` file of each file.
 enum Encrypting {
     static func run(_ options: Options) -> Status {
         guard let keyFile = options.settings.keyFile else { return .badUsage }
@@ -28,7 +28,7 @@ enum Encrypting {
         }
     }
 
-    /// The one in the file, or a new one.
+    /// Returns the key in the file, or a new key if the file does not exist.
     private static func key(in file: URL, isQuiet: Bool) throws -> SecretKey {
         if FileManager.default.fileExists(atPath: file.path) { return try SecretKey(file: file) }
         let key = try SecretKey.random()
@@ -44,7 +44,7 @@ enum Encrypting {
     }
 }
 
-/// There is a file where an encrypted one should go.
+/// The file to be written exists already.
 private struct OutputTaken: Error, CustomStringConvertible {
     let path: String
 

@@ -2,17 +2,17 @@ internal import BatonTrace
 internal import Dispatch
 internal import Foundation
 
-/// What happens at Ctrl-C, and when somebody asks the program to end: the first time it stops in good order, the second
-/// time at once.
+/// Handles Ctrl-C and requests to terminate: the first signal stops the program in an orderly way, the second one at
+/// once.
 struct Interruptions {
     private let sources: [any DispatchSourceSignal]
 
     init(first: @escaping @Sendable () -> Void) {
-        // One queue, so the handlers take turns.
+        // The handlers share a serial queue, so that they do not run at the same time.
         let queue = DispatchQueue(label: "interruptions")
         let count = Count()
         sources = [SIGINT, SIGTERM].map { number in
-            // Not ignored, which programs that this one starts would inherit.
+            // The signal is caught instead of ignored, because child processes would inherit that it is ignored.
             signal(number) { _ in }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable in
@@ -26,7 +26,7 @@ struct Interruptions {
         }
     }
 
-    /// `@unchecked`: touched on one queue only.
+    /// `@unchecked`: accessed on one serial queue only.
     private final class Count: @unchecked Sendable {
         var value = 0
     }

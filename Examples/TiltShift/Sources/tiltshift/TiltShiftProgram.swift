@@ -60,7 +60,7 @@ enum TiltShiftProgram {
         }
     }
 
-    /// Whether everything that was asked for could be written.
+    /// Writes the requested files. Returns false if one could not be written.
     private static func write(_ result: BatchResult, _ options: Options) async -> Bool {
         var isWritten = true
         func attempt(_ path: String?, _ write: (String) async throws -> Void) async {
@@ -81,7 +81,7 @@ enum TiltShiftProgram {
 }
 
 extension LiveView {
-    /// A bar for each stage. What has failed is said afterwards.
+    /// A live view with a bar for each stage. Failures are printed afterwards.
     fileprivate static func ofStages(_ queue: AsyncOperationQueue) -> LiveView {
         var options = Options()
         options.stage = { Stage.name(of: $0) }

@@ -1,7 +1,7 @@
-// What the program needs of libvips, as functions that Swift can call: those of libvips take any number of arguments.
+// The functions of libvips that the program needs, in a form that Swift can call: those of libvips are variadic.
 //
-// A picture never changes once it was made, may be used by several threads at once, and is released with picture_release.
-// A call that fails says how; libvips' own texts are of no use here, because all threads share one place for them.
+// A picture is immutable, may be used by several threads at once, and is released with picture_release. A failed call
+// returns the kind of failure. The messages of libvips are not used, because all threads share one buffer for them.
 #ifndef CPICTURE_H
 #define CPICTURE_H
 
@@ -14,46 +14,49 @@ typedef struct _VipsImage Picture;
 typedef enum {
     PICTURE_OK = 0,
     PICTURE_UNKNOWN_FORMAT, // not JPEG, PNG, WebP or TIFF
-    PICTURE_DAMAGED,        // cut short, or not what its first bytes promise
+    PICTURE_DAMAGED,        // truncated, or not of the format that its first bytes indicate
     PICTURE_TOO_LARGE,      // more pixels than the limit
-    PICTURE_UNUSUAL,        // colours that cannot be worked with
-    PICTURE_FAILED,         // anything else; out of memory, say
+    PICTURE_UNUSUAL,        // an unsupported colour space
+    PICTURE_FAILED,         // any other failure, such as a lack of memory
 } PictureStatus;
 
 typedef enum { PICTURE_JPEG, PICTURE_PNG, PICTURE_WEBP } PictureEncoding;
 
-/// Has to be called once, before anything else. One thread for each call: who calls several at a time has them in parallel.
+/// Has to be called once, before any other function. Each later call uses the calling thread only, so callers may make
+/// several calls in parallel.
 bool picture_start(const char *program);
 
-/// Reads the head of a picture, and plans how to have its pixels: upright, in grey or RGB, with or without alpha.
-/// Copies the bytes. `width` and `height` are known even if it is too large.
+/// Reads the head of a picture, and plans its decoding: upright, in grey or RGB, with or without alpha. Copies the
+/// bytes. Sets `width` and `height` even if the picture is too large.
 PictureStatus picture_plan(const void *bytes, size_t count, double pixel_limit, Picture **plan, int *width, int *height);
 
-/// Plans the effect. Each of the two masks has a byte for each row: how much of the half blurred picture replaces the sharp
-/// one there, and of the fully blurred one what that has made. Copies the masks, keeps the picture.
+/// Plans the effect. Each mask has a byte for each row: the share of the half-blurred picture that replaces the sharp
+/// one, and the share of the fully blurred picture that replaces that mixture. Copies the masks, and retains the
+/// picture.
 PictureStatus picture_plan_tilt_shift(
     Picture *sharp, const uint8_t *half_mask, const uint8_t *full_mask, double sigma, double saturation, Picture **plan);
 
-/// Works out the pixels of a plan. Fails at once if picture_stop was called for the plan, also while this runs.
+/// Computes the pixels of a plan. Fails at once if picture_stop is called for the plan, before or during this call.
 PictureStatus picture_render(Picture *plan, Picture **rendered);
 
-/// May be called on any thread as long as the plan is there.
+/// Stops the rendering of a plan. May be called on any thread until the plan is released.
 void picture_stop(Picture *plan);
 
-/// Encodes a picture with its colour profile and this in its Software field. Release the bytes with picture_free.
+/// Encodes a picture with its colour profile and with `software` in its Software field. Release the bytes with
+/// picture_free.
 PictureStatus picture_encode(
     Picture *picture, PictureEncoding encoding, int quality, const char *software, void **bytes, size_t *count);
 
-/// A JPEG in sRGB without metadata, not larger than a square of `side`.
+/// Makes a JPEG in sRGB without metadata that fits into a square of `side` pixels.
 PictureStatus picture_thumbnail(Picture *picture, int side, void **bytes, size_t *count);
 
-/// The same of an encoded picture, which is not decoded in full where its format allows that.
+/// Makes the same JPEG of an encoded picture, which is decoded at a reduced size where its format allows that.
 PictureStatus picture_thumbnail_of_bytes(const void *source, size_t length, int side, void **bytes, size_t *count);
 
-/// The Software field of a picture file, or NULL. Release it with picture_free.
+/// Returns the Software field of a picture file, or NULL. Release it with picture_free.
 char *picture_software(const char *path);
 
-/// Its samples, row by row. Release them with picture_free.
+/// Returns the samples of a picture, row by row. Release them with picture_free.
 PictureStatus picture_samples(Picture *picture, void **bytes, size_t *count);
 
 int picture_width(Picture *picture);

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Where a miniature goes.
+/// The file of a miniature.
 package struct Output: Sendable, Hashable {
     package let file: URL
 
-    /// Gives each source a file of its own: those whose names are the same get numbers, in their order.
+    /// Returns a file for each source. Sources with equal names get numbers, in order.
     ///
-    /// The same source gets the same file, however often it is named. Upper and lower case make no difference, because
-    /// there are file systems for which they do not.
+    /// A source that is named several times gets the same file each time. Case is ignored, because some file systems
+    /// ignore it.
     static func each(of sources: [Source], in folder: URL, as format: PictureFormat) -> [Output] {
         var taken: Set<String> = []
         var known: [String: Output] = [:]

@@ -1,39 +1,40 @@
 package import Foundation
 internal import LibSodium
 
-/// A picture to be worked with.
+/// A picture to process.
 package struct Source: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
         case file(URL)
-        /// What was given; whether it is an address shows when it is asked.
+        /// The text that was given. Whether it is a valid URL shows when it is requested.
         case address(String)
     }
 
     package let place: Place
 
-    /// What somebody typed: a file or an address.
+    /// Makes a source from a typed text, which is a path or a URL.
     package init(_ text: String) {
         place = text.contains("://") ? .address(text) : .file(URL(fileURLWithPath: text))
     }
 
     package init(file: URL) { place = .file(file) }
 
-    /// Its file name, as shown and as what its miniature is named after: one line, and never a path.
+    /// The file name, which is displayed and from which the miniature gets its name. It is a single line, and never a
+    /// path.
     package var name: String {
         switch place {
         case .file(let file): return file.lastPathComponent.withoutControls
         case .address(let address):
             let url = URL(string: address)
-            // What a server calls its picture may have slashes in it, as %2F.
+            // The last path component of a URL may contain slashes, as %2F.
             let last = url?.lastPathComponent.split(separator: "/").last.map { String($0).withoutControls } ?? ""
             return ["", ".", ".."].contains(last) ? url?.host ?? address.withoutControls : last
         }
     }
 
-    /// Whether it has to be decrypted.
+    /// True if the picture has to be decrypted.
     package var isEncrypted: Bool { name.lowercased().hasSuffix("." + SecretFile.fileExtension) }
 
-    /// What it was called before it was a JPEG, or was encrypted.
+    /// The file name without the extensions of its format and of encryption.
     var stem: String {
         var name = name as NSString
         if isEncrypted { name = name.deletingPathExtension as NSString }
@@ -43,7 +44,7 @@ package struct Source: Sendable, Hashable {
         return name.length == 0 ? "picture" : name as String
     }
 
-    /// The same for the same picture, however it was named.
+    /// A text that is equal for all names of the same picture.
     var identity: String {
         switch place {
         case .file(let file): file.resolvingSymlinksInPath().standardizedFileURL.path
@@ -53,7 +54,7 @@ package struct Source: Sendable, Hashable {
 }
 
 extension Source {
-    /// Tells it from others of its name, and does not say where it is.
+    /// A text that distinguishes the picture from others with the same name, without disclosing its location.
     var fingerprint: String {
         _ = SecretKey.isLibraryReady
         let text = Array(identity.utf8)
@@ -64,12 +65,12 @@ extension Source {
 }
 
 extension Sequence<UInt8> {
-    /// Two digits for each.
+    /// The bytes as hexadecimal text, two digits for each.
     var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 
 extension String {
-    /// Terminals obey some characters, and lines end at others.
+    /// The text with control characters replaced, because terminals interpret them and some end a line.
     fileprivate var withoutControls: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "_" : $0 }))
     }

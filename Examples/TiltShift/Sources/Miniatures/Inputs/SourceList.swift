@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The pictures that somebody has named, one by one or by their folder.
+/// The pictures that were named, individually or by their folders.
 package struct SourceList: Sendable {
-    /// In the order in which they were named; those of a folder by name.
+    /// The pictures in the order in which they were named. Those of a folder are sorted by name.
     package private(set) var sources: [Source] = []
-    /// What was named and has no pictures, and why.
+    /// The arguments that have no pictures, with the reasons.
     package private(set) var problems: [(name: String, why: String)] = []
 
-    /// Looks into folders, not into the folders in them, and at names: files of other kinds there are left alone.
+    /// Reads folders, but not their subfolders, and ignores files in them whose extensions are not those of pictures.
     package init(_ arguments: [String]) {
         for argument in arguments {
             let source = Source(argument)

@@ -1,16 +1,17 @@
 internal import CPicture
 package import Foundation
 
-/// A picture in memory, or a plan how to make one. It never changes.
+/// An immutable picture in memory, or a plan to compute one.
 ///
-/// Its functions block their thread until they are done; a cancel of the task ends them early, with an error.
+/// Its methods block the calling thread until they are done. If the task is cancelled, they end early with an error.
 ///
-/// `@unchecked`: libvips lets any number of threads use one picture, as long as nobody changes it.
+/// `@unchecked`: libvips allows any number of threads to use a picture that does not change.
 package final class Picture: @unchecked Sendable {
-    /// More pixels than this are refused: they are all in memory at once.
+    /// The greatest number of pixels of a picture. Larger pictures are refused, because all pixels are in memory at
+    /// once.
     package static let pixelLimit = 120_000_000
 
-    /// Libvips is made ready by whoever is first.
+    /// True if libvips was started. The first access starts it.
     private static let isLibraryReady = picture_start(CommandLine.arguments.first ?? "tiltshift")
 
     private let handle: OpaquePointer
@@ -19,14 +20,14 @@ package final class Picture: @unchecked Sendable {
 
     deinit { picture_release(handle) }
 
-    /// In pixels.
+    /// The width in pixels.
     package var width: Int { Int(picture_width(handle)) }
-    /// In pixels.
+    /// The height in pixels.
     package var height: Int { Int(picture_height(handle)) }
 }
 
 extension Picture {
-    /// Decodes a JPEG, PNG, WebP or TIFF file, and turns it upright.
+    /// Decodes a JPEG, PNG, WebP or TIFF file, and rotates it upright.
     package static func decoding(_ data: Data) async throws -> Picture {
         try checkLibrary()
         if data.isEmpty { throw PictureError.empty }
@@ -41,7 +42,7 @@ extension Picture {
         return try await plan.rendered()
     }
 
-    /// The same picture with a look.
+    /// Returns the picture with the tilt-shift effect.
     package func tiltShifted(_ look: Look) async throws -> Picture {
         let bands = look.bands(height: height)
         let plan = try Self.made {
@@ -74,19 +75,19 @@ extension Picture {
 }
 
 extension Picture {
-    /// The bytes of a file with this picture, its colour profile, and what says how it was made.
+    /// Returns the bytes of a file with this picture, its colour profile, and `software` as its Software field.
     func encoded(as format: PictureFormat, quality: Int, software: String) throws -> Data {
         try Self.bytes {
             picture_encode(handle, format.encoding, CInt(quality), software, &$0, &$1)
         }
     }
 
-    /// A small JPEG of it.
+    /// Returns a small JPEG of the picture.
     func thumbnail(side: Int) throws -> Data {
         try Self.bytes { picture_thumbnail(handle, CInt(side), &$0, &$1) }
     }
 
-    /// A small JPEG of a picture that has not been decoded.
+    /// Returns a small JPEG of an encoded picture.
     static func thumbnail(of data: Data, side: Int) throws -> Data {
         try checkLibrary()
         return try data.withUnsafeBytes { source in
@@ -94,12 +95,12 @@ extension Picture {
         }
     }
 
-    /// Its samples, row by row, in one byte or two as in its file.
+    /// Returns the samples, row by row, with one or two bytes each as in the file.
     func samples() throws -> Data {
         try Self.bytes { picture_samples(handle, &$0, &$1) }
     }
 
-    /// What the file says it was made by; nil if it does not, or is no picture.
+    /// Returns the Software field of a file, or nil if it has none or is not a picture.
     static func software(ofFile path: String) throws -> String? {
         try checkLibrary()
         guard let text = picture_software(path) else { return nil }

@@ -1,23 +1,23 @@
 internal import CPicture
 
-/// Why there is no picture.
+/// The reason why a picture cannot be made.
 package enum PictureError: Error, Hashable, CustomStringConvertible {
-    /// A file of zero bytes.
+    /// The file is empty.
     case empty
-    /// Neither JPEG, PNG, WebP nor TIFF.
+    /// The file is neither JPEG, PNG, WebP nor TIFF.
     case unknownFormat
-    /// It begins like a picture, and does not go on like one.
+    /// The file begins like a picture, but is damaged.
     case damaged
-    /// Its pixels would not fit.
+    /// The picture has too many pixels.
     case tooLarge(width: Int, height: Int)
-    /// Colours that nothing here can work with.
+    /// The colour space is not supported.
     case unusualColours
     /// Libvips could not be started.
     case noLibrary
-    /// Most likely there was no memory left.
+    /// Any other failure, most likely a lack of memory.
     case failed
 
-    /// What is wrong, and what to do where something can be done.
+    /// A description of the error and, if possible, of a remedy.
     package var description: String {
         switch self {
         case .empty: "is empty"

@@ -1,13 +1,13 @@
 internal import CPicture
 
-/// A file format that is written.
+/// A file format of miniatures.
 package enum PictureFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg, png, webp
 
-    /// What the names of files end with.
+    /// The extension of files of this format.
     package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
-    /// What the names of files end with that can be read.
+    /// The extensions of files that can be read.
     static let readableExtensions: Set<String> = ["jpg", "jpeg", "png", "webp", "tif", "tiff"]
 
     var encoding: PictureEncoding {

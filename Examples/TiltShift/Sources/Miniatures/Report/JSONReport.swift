@@ -2,7 +2,7 @@ internal import BatonTrace
 package import Foundation
 
 extension BatchResult {
-    /// The same for programs: see ``JSONReport``.
+    /// Returns the result as JSON; see ``JSONReport``.
     package func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -10,25 +10,25 @@ extension BatchResult {
     }
 }
 
-/// What `--json` prints. All times are in seconds.
+/// The JSON that `--json` prints. All times are in seconds.
 struct JSONReport: Encodable {
     struct Picture: Encodable {
         var input: String
         var output: String?
-        /// made, toMake, upToDate, duplicate, failed or cancelled.
+        /// One of made, toMake, upToDate, duplicate, failed and cancelled.
         var outcome: String
         var error: String?
         var width: Int?
         var height: Int?
         var bytes: Int?
-        /// How long each stage ran; a stage that was tried twice counts twice.
+        /// The running time of each stage. All attempts of a stage count.
         var stages: [String: Double]
     }
 
-    /// From the first operation to the last.
+    /// The time from the start of the first operation to the end of the last.
     var elapsed: Double
     var jobs: Int
-    /// How long the stages ran in which pixels or ciphers are computed, added up.
+    /// The total running time of the stages that process or decrypt pictures.
     var imageWork: Double
     var pictures: [Picture]
 

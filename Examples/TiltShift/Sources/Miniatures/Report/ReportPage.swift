@@ -2,10 +2,9 @@ internal import BatonTrace
 package import Foundation
 
 extension BatchResult {
-    /// A page with the pictures before and after, the timeline of the run, and its graph: one file that needs nothing
-    /// else.
+    /// Writes a self-contained page with the pictures before and after, the timeline of the run, and its graph.
     ///
-    /// The graph is drawn by Graphviz; without it, the page says so.
+    /// Graphviz draws the graph. If it is not installed, the page says so.
     package func writeReport(to file: URL) async throws {
         do {
             try PictureFile.write(Data(await page().utf8), to: file)
@@ -17,7 +16,7 @@ extension BatchResult {
     private func page() async -> String {
         let graph: String
         do {
-            // Without the head of an XML file, which a page cannot have in its middle.
+            // Removes the XML declaration, which is not allowed inside a page.
             graph = "<div class=\"graph\">\(try await trace.svg().drop { $0 != "<" }.from("<svg"))</div>"
         } catch {
             graph = "<p>\(html("\(error)"))</p>"
@@ -88,7 +87,7 @@ extension PictureResult {
     private func dataAddress(_ jpeg: Data) -> String { "data:image/jpeg;base64,\(jpeg.base64EncodedString())" }
 }
 
-/// As text of an element or of an attribute in double quotes.
+/// Escapes a text for an element or for an attribute in double quotes.
 private func html(_ text: String) -> String {
     var result = ""
     result.reserveCapacity(text.utf8.count * 9 / 8)
@@ -105,7 +104,7 @@ private func html(_ text: String) -> String {
 }
 
 extension Substring {
-    /// From where this begins, or nothing.
+    /// Returns the rest from the first occurrence of `text`, or an empty text if there is none.
     fileprivate func from(_ text: String) -> Substring { range(of: text).map { self[$0.lowerBound...] } ?? "" }
 }
 

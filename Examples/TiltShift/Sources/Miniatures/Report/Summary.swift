@@ -2,7 +2,7 @@ internal import BatonTrace
 internal import Foundation
 
 extension PictureResult {
-    /// What became of it, in one line.
+    /// The outcome in one line.
     package var line: String {
         switch outcome {
         case .made(let picture):
@@ -19,7 +19,7 @@ extension PictureResult {
 }
 
 extension BatchResult {
-    /// How many became what, and how long it took.
+    /// The number of pictures for each outcome, and the elapsed time.
     package var closingLine: String {
         let counts = PictureResult.Outcome.Kind.allCases.compactMap { kind in
             let count = pictures.count { $0.outcome.kind == kind }

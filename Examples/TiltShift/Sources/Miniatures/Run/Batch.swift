@@ -9,10 +9,11 @@ internal import Foundation
 /// let result = await batch.run()
 /// ```
 ///
-/// Each picture is an operation whose stages are its children. It runs if it is out of date, and if nobody else in this
-/// process makes the same picture at the moment; it fails alone.
+/// Each picture is an operation whose stages are its children. It runs if its miniature is out of date, and if no other
+/// batch of this process is making the same miniature. A failure does not affect other pictures.
 package struct Batch: Sendable {
-    /// Where everything runs: to be watched, or cancelled. A cancel waits for what has begun.
+    /// The queue of the batch, which callers may observe or cancel. Operations that have begun still end before `run`
+    /// returns.
     package let queue: AsyncOperationQueue
 
     private let list: SourceList
@@ -21,13 +22,13 @@ package struct Batch: Sendable {
     package init(_ list: SourceList, _ settings: Settings) {
         self.list = list
         self.settings = settings
-        // Some of the threads compute, the others read files and take what servers send.
+        // Some of the threads compute, while others read files or download.
         queue = AsyncOperationQueue(
             name: "tiltshift", maxConcurrentOperationCount: settings.jobs * 2,
             executor: ThreadExecutor(name: "tiltshift", threads: settings.jobs * 2))
     }
 
-    /// Does it, and says what became of each picture. To be called once.
+    /// Runs the batch, and returns the outcome of each picture. Call it only once.
     ///
     /// - Parameter tell: Called for each picture, in the order in which they were named, as soon as its outcome and
     ///   those before it are known.
@@ -58,11 +59,11 @@ package struct Batch: Sendable {
         -> AsyncOperation<PictureResult.Outcome>
     {
         ruled(AsyncOperation(Miniature(source: source, output: output, settings: settings, key: key)), source, output)
-            // One more than can be worked with is fetched meanwhile, and not more: they are in memory.
+            // Only one more picture is fetched than can be processed, because fetched pictures are in memory.
             .addCondition(.limited("pictures at a time", to: settings.jobs + 1))
     }
 
-    /// Has the same rules, and does nothing.
+    /// Makes an operation with the same rules that changes nothing.
     private func rehearsal(_ source: Source, _ output: Output) -> AsyncOperation<PictureResult.Outcome> {
         ruled(AsyncOperation { .toMake }, source, output)
     }
@@ -79,7 +80,7 @@ package struct Batch: Sendable {
                     timeout: settings.timeout))
     }
 
-    /// Runs when the first encrypted picture needs it, and once.
+    /// Makes the operation that loads the key. It runs once, when the first encrypted picture needs it.
     private func keyLoading() -> AsyncOperation<SecretKey> {
         AsyncOperation(Stage.key) { [keyFile = settings.keyFile] in
             guard let keyFile else { throw SecretError.keyMissing }

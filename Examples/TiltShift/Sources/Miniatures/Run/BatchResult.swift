@@ -2,7 +2,7 @@ internal import Baton
 package import BatonTrace
 package import Foundation
 
-/// What became of one picture.
+/// The result of one picture.
 package struct PictureResult: Sendable {
     enum Outcome: Sendable {
         case made(FinishedPicture)
@@ -36,30 +36,30 @@ package struct PictureResult: Sendable {
 
     /// The file name of the picture.
     package let input: String
-    /// Where its miniature is, or would be.
+    /// The file of the miniature, which may not exist.
     package let output: URL?
     let outcome: Outcome
     /// The operation that made it, if there was one.
     var operation: UInt64?
 
-    /// Whether there should be a miniature, and is none.
+    /// True if the miniature could not be made.
     package var hasFailed: Bool { outcome.kind == .failed }
 }
 
-/// What became of all of them.
+/// The results of all pictures.
 package struct BatchResult: Sendable {
-    /// In the order in which they were named, after what was named and has none.
+    /// The results in the order in which the pictures were named, after the arguments that have no pictures.
     package let pictures: [PictureResult]
-    /// What happened.
+    /// The trace of the run.
     package let trace: Trace
     let settings: Settings
 
-    /// Whether one failed.
+    /// True if a picture failed.
     package var hasFailures: Bool { pictures.contains(where: \.hasFailed) }
-    /// Whether one was cancelled.
+    /// True if a picture was cancelled.
     package var wasCancelled: Bool { pictures.contains { $0.outcome.kind == .cancelled } }
 
-    /// How long the stages of each picture ran, in seconds, waits not included.
+    /// Returns the running times of the stages of each picture, in seconds, without waits.
     func stageTimes() -> [UInt64: [String: Double]] {
         var times: [UInt64: [String: Double]] = [:]
         for operation in trace.operations {

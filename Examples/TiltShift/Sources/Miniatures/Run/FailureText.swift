@@ -1,7 +1,7 @@
 internal import Baton
 internal import BatonNetwork
 
-/// Says in one line why a picture failed.
+/// Describes in one line why a picture failed.
 enum FailureText {
     static func line(_ error: OperationError) -> String {
         let text =
@@ -13,7 +13,7 @@ enum FailureText {
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// What servers say to people is for people.
+    /// Describes a reason without the text of the response, which is meant for people.
     private static func short(_ reason: HTTPError.Reason) -> String {
         switch reason {
         case .refused(let refusal): "the server answered \(refusal.status)"

@@ -2,7 +2,7 @@ internal import Baton
 internal import BatonNetwork
 internal import Foundation
 
-/// Makes one miniature: an operation for each stage, which hands its result to the next.
+/// Makes one miniature, with an operation for each stage that passes its result to the next.
 ///
 ///     download or read ─→ decrypt ─→ tilt shift ─→ save
 ///                            ↑
@@ -42,13 +42,14 @@ struct Miniature: Procedure {
         }
     }
 
-    /// As many at a time as there are jobs: libvips has the thread of its operation, and no others.
+    /// Limits the operations that compute to the number of jobs. Each of them uses one thread, because libvips starts
+    /// no others.
     private func imageWork<Output>(_ stage: Stage, _ operation: AsyncOperation<Output>) -> AsyncOperation<Output> {
         operation.name(stage.name(source)).addCondition(.limited("image work", to: settings.jobs))
     }
 }
 
-/// A miniature, and what the report shows of it.
+/// A miniature, and its thumbnails for the report.
 struct FinishedPicture: Sendable {
     let saved: SavedPicture
     var before: Data?

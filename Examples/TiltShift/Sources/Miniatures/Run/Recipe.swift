@@ -1,15 +1,16 @@
-/// Everything that decides what a miniature looks like.
+/// The parameters that determine what a miniature looks like.
 package struct Recipe: Sendable, Hashable {
     package var look = Look()
     package var format = PictureFormat.jpeg
-    /// From 1 to 100, for JPEG and WebP.
+    /// The quality of JPEG and WebP files, from 1 to 100.
     package var quality = 88
 
     package init() {}
 
     private static let program = "tiltshift 1"
 
-    /// Is written into each miniature, so that one that was made otherwise, or of another picture, is made anew.
+    /// Returns a text that is written into each miniature. A miniature with another signature, because of other
+    /// parameters or another source, is made again.
     func signature(of source: Source) -> String {
         let parts = [
             Self.program, "picture \(source.fingerprint)", "focus \(look.focus)", "band \(look.band)",
@@ -19,6 +20,6 @@ package struct Recipe: Sendable, Hashable {
         return parts.joined(separator: ", ")
     }
 
-    /// Whether a picture says that it was made here.
+    /// Returns true if a Software field was written by this program.
     static func isSignature(_ text: String) -> Bool { text.hasPrefix(program) }
 }

@@ -1,24 +1,24 @@
 package import Foundation
 
-/// How a run goes about its work.
+/// The settings of a run.
 package struct Settings: Sendable {
-    /// What the miniatures look like.
+    /// The parameters of the miniatures.
     package var recipe = Recipe()
-    /// Where they go.
+    /// The folder of the miniatures.
     package var folder = URL(fileURLWithPath: "miniatures")
-    /// How many pictures are worked with at the same time. One more is fetched meanwhile.
+    /// The number of pictures that are processed at a time. One more is fetched meanwhile.
     package var jobs = 2
-    /// How often a download is tried again.
+    /// The number of times that a download is retried.
     package var retries = 3
-    /// How long one attempt of a download may take.
+    /// The time limit of one attempt of a download.
     package var timeout = Duration.seconds(30)
-    /// Where the key for encrypted pictures is.
+    /// The file with the key for encrypted pictures.
     package var keyFile: URL?
-    /// Whether to make again what is up to date, and to replace what somebody else has made.
+    /// True if miniatures are made even if they are up to date, and replace files that this program has not made.
     package var isForced = false
-    /// Whether to find out only what there is to do.
+    /// True if the run only determines which miniatures are out of date.
     package var isRehearsal = false
-    /// Whether to keep small pictures from before and after.
+    /// True if thumbnails of the pictures and the miniatures are kept.
     package var hasThumbnails = false
 
     package init() {}

@@ -1,9 +1,9 @@
 package import Baton
 
-/// What is done to a picture, one after another.
+/// The stages of a picture, in order.
 ///
-/// The name of an operation is that of its stage and that of its picture, so that the live view and the report can put
-/// together what belongs together.
+/// The name of an operation consists of its stage and its picture, so that the live view and the report can group
+/// operations.
 package enum Stage: String, Sendable, CaseIterable {
     case asking = "ask"
     case reading = "read"
@@ -18,10 +18,10 @@ package enum Stage: String, Sendable, CaseIterable {
 
     func name(_ source: Source) -> String { "\(rawValue)\(Self.divider)\(source.name)" }
 
-    /// The operation that loads the key for all.
+    /// The name of the operation that loads the key for all pictures.
     static let key = "key"
 
-    /// The stage of an operation; operations of none are the pictures as a whole.
+    /// Returns the stage of an operation. Operations without a stage represent whole pictures.
     package static func name(of operation: OperationReference) -> String {
         let name = operation.name
         if name == key { return key }

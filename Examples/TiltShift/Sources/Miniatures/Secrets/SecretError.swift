@@ -1,21 +1,21 @@
-/// Why something could not be decrypted.
+/// The reason why a file could not be decrypted.
 package enum SecretError: Error, Hashable, CustomStringConvertible {
-    /// Nobody gave a key.
+    /// No key was given.
     case keyMissing
-    /// The file of the key cannot be read.
+    /// The key file cannot be read.
     case keyNotRead(file: String, why: String)
-    /// The file holds no key.
+    /// The key file contains no key.
     case noKey(file: String)
-    /// It was not made by `tiltshift encrypt`.
+    /// The file was not made by `tiltshift encrypt`.
     case notEncrypted
-    /// It was encrypted with another key.
+    /// The file was encrypted with another key.
     case wrongKey
-    /// Somebody has changed it, or a part of it is missing.
+    /// The file was changed or truncated.
     case tampered
     /// Sodium could not be started.
     case noLibrary
 
-    /// What is wrong, and what to do where something can be done.
+    /// A description of the error and, if possible, of a remedy.
     package var description: String {
         switch self {
         case .keyMissing: "is encrypted: say where its key is with --key"

@@ -1,20 +1,20 @@
 package import Foundation
 internal import LibSodium
 
-/// An encrypted file: a mark, the fingerprint of the key, and a stream in the sense of libsodium's `secretstream`
-/// (XChaCha20-Poly1305), whose last chunk says that it is the last.
+/// An encrypted file: a mark, the fingerprint of the key, and a `secretstream` of libsodium (XChaCha20-Poly1305), whose
+/// last chunk is marked as the last.
 ///
-/// Each chunk is authenticated, with the mark and the fingerprint: a file that was changed, cut or put together anew is
-/// noticed, and nothing of it is given out.
+/// Each chunk is authenticated together with the mark and the fingerprint, so that a file that was changed, truncated
+/// or rearranged is detected, and none of it is returned.
 package enum SecretFile {
     static let fingerprintCount = 16
     private static let mark = Array("tiltshift secret 1\n".utf8)
     private static let chunkCount = 65_536
 
-    /// The end of the names of encrypted files.
+    /// The extension of encrypted files.
     package static let fileExtension = "enc"
 
-    /// Encrypts the bytes of a file.
+    /// Encrypts data.
     package static func sealed(_ clear: Data, with key: SecretKey) throws -> Data {
         guard SecretKey.isLibraryReady else { throw SecretError.noLibrary }
         let front = mark + key.fingerprint
@@ -35,7 +35,7 @@ package enum SecretFile {
         return sealed
     }
 
-    /// Decrypts what ``sealed(_:with:)`` has made.
+    /// Decrypts the result of ``sealed(_:with:)``.
     package static func opened(_ sealed: Data, with key: SecretKey) throws -> Data {
         guard SecretKey.isLibraryReady else { throw SecretError.noLibrary }
         guard sealed.starts(with: mark) else { throw SecretError.notEncrypted }
@@ -71,7 +71,7 @@ package enum SecretFile {
 }
 
 extension SecretFile {
-    /// Encrypts a file into another one, which is there afterwards as a whole or not at all.
+    /// Encrypts a file into another one, which is written atomically.
     package static func seal(_ file: URL, to output: URL, with key: SecretKey) throws {
         try PictureFile.write(sealed(PictureFile.read(file), with: key), to: output)
     }

@@ -1,14 +1,14 @@
 package import Foundation
 internal import LibSodium
 
-/// What pictures are encrypted with, and decrypted: 32 random bytes, in a file as 64 hexadecimal digits.
+/// The key that encrypts and decrypts pictures: 32 random bytes, stored in a file as 64 hexadecimal digits.
 package struct SecretKey: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Sodium is made ready by whoever is first.
+    /// True if libsodium was started. The first access starts it.
     static let isLibraryReady = sodium_init() >= 0
 
-    /// A new one.
+    /// Makes a new key.
     package static func random() throws -> SecretKey {
         guard isLibraryReady else { throw SecretError.noLibrary }
         var bytes = [UInt8](repeating: 0, count: crypto_secretstream_xchacha20poly1305_keybytes())
@@ -16,8 +16,8 @@ package struct SecretKey: Sendable, Hashable {
         return SecretKey(bytes: bytes)
     }
 
-    /// What files say about the key that they need, so that a wrong one is not taken for damage. Tells nothing of the
-    /// key.
+    /// A fingerprint that encrypted files contain, so that a wrong key is not mistaken for damage. It does not disclose
+    /// the key.
     var fingerprint: [UInt8] {
         var hash = [UInt8](repeating: 0, count: SecretFile.fingerprintCount)
         crypto_generichash(&hash, hash.count, bytes, UInt64(bytes.count), nil, 0)
@@ -40,7 +40,7 @@ extension SecretKey {
         self = key
     }
 
-    /// 64 digits; white space around them does not count.
+    /// Reads a key of 64 digits. Surrounding whitespace is ignored.
     package init?(hexadecimal text: String) {
         let digits = Array(text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
         var bytes: [UInt8] = []
@@ -54,10 +54,10 @@ extension SecretKey {
         self.init(bytes: bytes)
     }
 
-    /// 64 digits.
+    /// The key as 64 digits.
     package var hexadecimal: String { bytes.hexadecimal }
 
-    /// Writes a key file that only its owner can read. Throws if there is a file of that name.
+    /// Writes a key file that only its owner can read. Throws if the file exists.
     package func write(to file: URL) throws {
         try Data().write(to: file, options: .withoutOverwriting)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)

@@ -1,7 +1,7 @@
 package import Baton
 package import Foundation
 
-/// Turns the bytes of an encrypted picture into those of the picture.
+/// Decrypts the bytes of an encrypted picture.
 package struct Decryption: InputProcedure {
     package init() {}
 

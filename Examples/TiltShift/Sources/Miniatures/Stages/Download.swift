@@ -2,11 +2,11 @@ package import Baton
 internal import BatonNetwork
 package import Foundation
 
-/// Gets the bytes of a picture from a server.
+/// Downloads the bytes of a picture.
 package struct Download: Procedure {
-    /// What the server has.
+    /// The URL of the picture.
     package let address: String
-    /// How long one attempt may take.
+    /// The time limit of one attempt.
     package let timeout: Duration
 
     package init(_ address: String, timeout: Duration) {

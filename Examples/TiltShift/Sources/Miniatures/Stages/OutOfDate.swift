@@ -2,10 +2,10 @@ package import Baton
 internal import BatonNetwork
 internal import Foundation
 
-/// Lets a miniature be made only if there is none yet, or an older one, or one that looks otherwise or shows something
-/// else.
+/// A condition that is satisfied if the miniature does not exist, is older than its source, or was made from another
+/// source or with other parameters.
 ///
-/// Fails it if it would replace something that somebody else has made.
+/// The operation fails if the miniature would replace a file that this program has not made.
 package struct OutOfDate: OperationCondition {
     let source: Source
     let output: Output
@@ -15,7 +15,8 @@ package struct OutOfDate: OperationCondition {
 
     package var name: String { "is out of date" }
 
-    /// Of a picture on a server that was made before: asks when it was changed.
+    /// Returns an operation that asks the server when the source was changed, if the source is on a server and the
+    /// miniature exists.
     package func dependency(for operation: AnyOperation) -> AnyOperation? {
         guard case .address(let address) = source.place, !isForced, output.file.isThere else { return nil }
         let head = HTTPData(address).method("HEAD").deadline(timeout)
@@ -33,7 +34,7 @@ package struct OutOfDate: OperationCondition {
             throw OutputError.isForeign(output.file.path)
         }
         guard signature == recipe.signature(of: source), let made = output.file.changed else { return .satisfied }
-        // A server that does not answer now will say so at the download.
+        // If the server does not answer, the download will report the error.
         let changed =
             switch source.place {
             case .file(let file): file.changed
@@ -47,11 +48,11 @@ package struct OutOfDate: OperationCondition {
     }
 }
 
-/// Why a picture may not be written where it should be.
+/// The reason why a miniature may not be written.
 package enum OutputError: Error, Hashable, CustomStringConvertible {
     /// The output would replace the input.
     case isItsSource
-    /// There is a file of that name which this program has not made.
+    /// The file exists and was not made by this program.
     case isForeign(String)
 
     package var description: String {
@@ -64,7 +65,7 @@ package enum OutputError: Error, Hashable, CustomStringConvertible {
 }
 
 extension HTTPHead {
-    /// When the server says that it was changed.
+    /// The date in the Last-Modified field.
     var lastModified: Date? {
         guard let text = headers["Last-Modified"] else { return nil }
         let format = DateFormatter()

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Reads and writes whole files.
 enum PictureFile {
-    /// More bytes than this are not read: a picture within ``Picture/pixelLimit`` needs less.
+    /// The greatest size of a file that is read, in bytes. A picture within ``Picture/pixelLimit`` needs less.
     static let sizeLimit = 512 * 1024 * 1024
 
     static func read(_ file: URL) throws(FileError) -> Data {
@@ -19,7 +19,7 @@ enum PictureFile {
         }
     }
 
-    /// Makes folders that are missing, writes to a temporary name, and renames.
+    /// Creates missing folders, writes to a temporary file, and renames it.
     static func write(_ data: Data, to file: URL) throws(FileError) {
         do {
             try FileManager.default.createDirectory(
@@ -31,7 +31,7 @@ enum PictureFile {
     }
 }
 
-/// Why a file was not read or written.
+/// The reason why a file was not read or written.
 package enum FileError: Error, Hashable, CustomStringConvertible {
     case noRegularFile
     case tooLarge
@@ -49,7 +49,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
 }
 
 extension Error {
-    /// What the system says, without the names of files.
+    /// The message of the system, without file names.
     var reason: String {
         let error = (self as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError ?? self as? POSIXError
         return error.map { String(cString: strerror($0.code.rawValue)) } ?? localizedDescription
@@ -59,7 +59,7 @@ extension Error {
 extension URL {
     var isThere: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// When its content was.
+    /// The date of the last change of the content.
     var changed: Date? {
         (try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path))?[.modificationDate] as? Date
     }

@@ -1,11 +1,11 @@
 package import Baton
 package import Foundation
 
-/// Writes a picture to a file, which is there afterwards as a whole or not at all.
+/// Writes a picture to a file, atomically.
 package struct Saving: InputProcedure {
     package let file: URL
     package let recipe: Recipe
-    /// Says in the picture how it was made.
+    /// The text of the Software field, which records how the miniature was made.
     package let signature: String
 
     package init(to file: URL, _ recipe: Recipe, signature: String) {
@@ -20,7 +20,7 @@ package struct Saving: InputProcedure {
     }
 }
 
-/// A picture that was written.
+/// A written miniature.
 package struct SavedPicture: Sendable, Hashable {
     package let file: URL
     package let width: Int

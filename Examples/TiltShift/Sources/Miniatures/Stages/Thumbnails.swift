@@ -1,7 +1,7 @@
 package import Baton
 package import Foundation
 
-/// Makes a picture small that has not been worked with, for the report.
+/// Makes a thumbnail of a source picture for the report.
 package struct ThumbnailBefore: InputProcedure {
     package init() {}
 
@@ -10,7 +10,7 @@ package struct ThumbnailBefore: InputProcedure {
     }
 }
 
-/// Makes a finished picture small, for the report.
+/// Makes a thumbnail of a finished miniature for the report.
 package struct ThumbnailAfter: InputProcedure {
     package init() {}
 

@@ -1,7 +1,7 @@
 package import Baton
 package import Foundation
 
-/// Decodes a picture, and makes it look like a model of what it shows.
+/// Decodes a picture, and applies the tilt-shift effect.
 package struct TiltShift: InputProcedure {
     package let look: Look
 

@@ -1,31 +1,31 @@
 internal import Foundation
 @preconcurrency internal import LibGetopt
 
-/// A command line that makes no sense. Says what is wrong with it.
+/// The error of an invalid command line, with a description.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// An option, as it is typed and as the help shows it.
+/// An option, and its description in the help.
 struct OptionDescription {
     let name: String
-    /// What its argument is called; nil: it has none.
+    /// The name of its argument, or nil if it has none.
     var argument: String?
     let help: String
 }
 
-/// Takes a command line apart, with the system's `getopt_long`: options anywhere, `--name=value`, unambiguous
-/// beginnings of names, and `--` before names of files that begin with a dash.
+/// Parses a command line with the system's `getopt_long`: options at any position, `--name=value`, unambiguous
+/// abbreviations, and `--` before file names that begin with a dash.
 ///
-/// To be called on one thread at a time, as `getopt_long` has to be.
+/// Call it on one thread at a time, because `getopt_long` is not thread-safe.
 func read(
     _ arguments: [String], as options: [OptionDescription]
 ) throws(UsageError) -> (options: [(name: String, value: String)], rest: [String]) {
     let names = options.map { strdup($0.name) }
     var words = ([CommandLine.arguments.first ?? "tiltshift"] + arguments).map { strdup($0) } + [nil]
-    let allWords = words  // getopt_long puts them in another order
+    let allWords = words  // getopt_long reorders them
     defer { for text in names + allWords { free(text) } }
     var table = zip(options, names).map { description, name in
         let argument = description.argument == nil ? no_argument : required_argument
@@ -34,7 +34,7 @@ func read(
     table.append(option())
 
     var found: [(name: String, value: String)] = []
-    optind = 0  // begin anew
+    optind = 0  // resets getopt_long
     opterr = 0
     while true {
         var index: CInt = 0

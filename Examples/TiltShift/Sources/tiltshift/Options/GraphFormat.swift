@@ -1,7 +1,7 @@
 internal import BatonTrace
 internal import Foundation
 
-/// What a graph is written as, which the name of its file says.
+/// The format of a graph, which the file's extension determines.
 enum GraphFormat {
     static func picture(path: String) -> Trace.Picture? {
         switch (path as NSString).pathExtension.lowercased() {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Miniatures
 
-/// What the program was asked to do.
+/// The options of the command line.
 struct Options {
     enum Command {
         case make
@@ -17,7 +17,7 @@ struct Options {
     var graph: String?
     var printsJSON = false
     var isQuiet = false
-    /// The folder that was asked for.
+    /// The folder that was given.
     var folder: String?
 }
 
@@ -44,7 +44,7 @@ extension Options {
         OptionDescription(name: "version", help: "shows the version"),
     ]
 
-    /// Takes the arguments of the program, without its name.
+    /// Parses the arguments of the program, without its name.
     init(_ arguments: [String]) throws(UsageError) {
         settings.jobs = ProcessInfo.processInfo.activeProcessorCount
         var arguments = arguments[...]
@@ -95,7 +95,7 @@ extension Options {
     }
 }
 
-/// An option that was typed, with its value.
+/// An option of the command line, with its value.
 private struct Argument {
     let name: String
     let text: String

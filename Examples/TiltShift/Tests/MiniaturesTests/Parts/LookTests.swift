@@ -2,7 +2,7 @@ import Testing
 
 @testable import Miniatures
 
-/// Where a picture is blurred, and how much.
+/// Tests where a picture is blurred, and how strongly.
 @Suite struct LookTests {
     @Test func theBandIsSharpAndTheBlurGrowsOverAsMuchAgain() {
         var look = Look()
@@ -19,7 +19,7 @@ import Testing
     @Test func theFirstHalfOfTheBlurIsThatOfTheHalfBlurredPicture() {
         var look = Look()
         (look.focus, look.band) = (0, 50)
-        // The rows' middles are at 12.5, 37.5, 62.5 and 87.5 percent.
+        // The middles of the rows are at 12.5, 37.5, 62.5 and 87.5 percent.
         let bands = look.bands(height: 4)
         #expect(bands.half == [0, 128, 255, 255])
         #expect(bands.full == [0, 0, 128, 255])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Miniatures
 
-/// Decoding, the effect, encoding.
+/// Tests of decoding, the effect and encoding.
 @Suite struct PictureTests {
     private let squares = TestPicture.tiff(width: 300, height: 200)
 
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aColourProfileIsKept() async throws {
-        // The head of an ICC profile, without any tags.
+        // The profile consists of the head of an ICC profile, without tags.
         var profile = Data(count: 132)
         profile[3] = 132
         profile[8] = 4
@@ -80,7 +80,7 @@ import Testing
         let pixels = Data((0..<24).map { UInt8($0) })
         let picture = try await Picture.decoding(turned.tiff(of: pixels))
         #expect(picture.width == 2 && picture.height == 4)
-        // The first row goes down on the right.
+        // After the rotation, the first row is the right column.
         let turnedPixels: [UInt8] = [4, 0, 5, 1, 6, 2, 7, 3].flatMap { pixel in (0..<3).map { pixel * 3 + $0 } }
         #expect(try Array(picture.samples()) == turnedPixels)
         let again = try await Picture.decoding(picture.encoded(as: .png, quality: 1, software: "x"))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func whatIsTransparentHasNoColourForItsNeighbours() async throws {
-        // Left red and opaque, right green and transparent.
+        // The left half is red and opaque, the right half green and transparent.
         let row = (0..<160).flatMap { column -> [UInt8] in column < 80 ? [200, 0, 0, 255] : [0, 255, 0, 0] }
         let pixels = Data((0..<100).flatMap { _ in row })
         var look = Look()
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// How much neighbours differ, row by row.
+/// Measures how much neighbouring pixels differ, row by row.
 private struct Grey {
     let width: Int
     let pixels: Data

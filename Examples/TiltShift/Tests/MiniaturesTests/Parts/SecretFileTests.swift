@@ -3,9 +3,9 @@ import Testing
 
 @testable import Miniatures
 
-/// Encryption.
+/// Tests of encryption.
 @Suite struct SecretFileTests {
-    /// The borders of chunks among them.
+    /// Sizes of files, including those at the boundaries of chunks.
     private static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
 
     private func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) }) }
@@ -14,7 +14,7 @@ import Testing
         let key = try SecretKey.random()
         let sealed = try SecretFile.sealed(bytes(size), with: key)
         #expect(try SecretFile.opened(sealed, with: key) == bytes(size))
-        // Also as a part of something, which has other indices.
+        // A slice, whose indices do not begin at 0, can be decrypted as well.
         #expect(try SecretFile.opened((Data([1, 2, 3]) + sealed).dropFirst(3), with: key) == bytes(size))
         #expect(try SecretFile.sealed(bytes(size), with: key) != sealed)
         #expect(throws: SecretError.wrongKey) { try SecretFile.opened(sealed, with: .random()) }
@@ -41,7 +41,7 @@ import Testing
                 try SecretFile.opened(sealed.prefix(start + chunks * (65_536 + 17)), with: key)
             }
         }
-        // Two chunks that have changed places.
+        // Swaps two chunks.
         let first = sealed[start..<start + 65_553]
         let second = sealed[start + 65_553..<start + 2 * 65_553]
         let swapped = sealed.prefix(start) + second + first + sealed.dropFirst(start + 2 * 65_553)

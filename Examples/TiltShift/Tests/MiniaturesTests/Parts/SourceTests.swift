@@ -3,7 +3,7 @@ import Testing
 
 @testable import Miniatures
 
-/// What pictures and their miniatures are called.
+/// Tests of the names of pictures and miniatures.
 @Suite struct SourceTests {
     @Test(arguments: [
         ("http://example.org/town.png", "town.png", "town"),

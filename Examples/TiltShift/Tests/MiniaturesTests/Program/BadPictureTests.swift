@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A picture that cannot be worked with fails with one line, and the others are made.
+/// A picture that cannot be processed fails with one line, and the others are made.
 @Suite struct BadPictureTests {
     @Test func eachKindOfBadPictureFailsAloneWithOneLine() async throws {
         let workshop = try Workshop()
@@ -16,7 +16,7 @@ import Testing
         try workshop.write(TestPicture.promise(width: 20_000, height: 20_000), to: "huge.tif")
         try workshop.makeFolder("nothing")
         try workshop.write(Data("text".utf8), to: "nothing/readme.txt")
-        // Its reading fails for everybody, also for who may read everything.
+        // Reading this file fails for every user, including the superuser.
         try FileManager.default.createSymbolicLink(
             atPath: workshop.file("unreadable.jpg").path, withDestinationPath: "/proc/self/mem")
         try FileManager.default.createSymbolicLink(
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func aFileThatMayNotBeReadFailsAlone() async throws {
-        // The administrator may read everything.
+        // The superuser may read every file.
         guard geteuid() != 0 else { return }
         let workshop = try Workshop()
         let file = try workshop.write(TestPicture.tiff(), to: "secret.tif")

@@ -1,6 +1,6 @@
 import Testing
 
-/// What is typed, and what comes back.
+/// Tests of command lines and their output.
 @Suite struct CommandLineTests {
     @Test func helpAndVersionAreShown() async throws {
         let workshop = try Workshop()

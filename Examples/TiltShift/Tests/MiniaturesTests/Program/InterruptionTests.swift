@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Ctrl-C.
+/// Tests of Ctrl-C.
 @Suite struct InterruptionTests {
     @Test func theFirstOneStopsInGoodOrderAndLeavesNoPartOfAPicture() async throws {
         let workshop = try Workshop()
@@ -18,7 +18,7 @@ import Testing
         #expect(run.errors.contains("stopping…"))
         #expect(run.output.contains("a.tif: cancelled"))
         #expect(run.output.contains("cancelled, in "))
-        // What is there is whole, and nothing else is.
+        // All files are complete, and there are no temporary files.
         let names = workshop.names()
         #expect(names.count < 12)
         #expect(names.allSatisfy { $0.hasSuffix(".jpg") }, "\(names)")
@@ -29,7 +29,7 @@ import Testing
     @Test func theSecondOneEndsAtOnce() async throws {
         let workshop = try Workshop()
         try workshop.write(TestPicture.tiff(), to: "served/a.tif")
-        // Graphviz, and it does not end as long as somebody waits for it.
+        // A fake Graphviz that does not end as long as its parent runs.
         let script = "#!/bin/sh\nwhile kill -0 $PPID 2>/dev/null; do sleep 0.1; done\n"
         let tool = try workshop.write(Data(script.utf8), to: "tools/dot")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.path)
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// The program while it runs.
+/// The running program.
 private final class Interactive {
     private let process = Process()
     private let output = Pipe()

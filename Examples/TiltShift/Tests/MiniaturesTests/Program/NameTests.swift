@@ -3,7 +3,7 @@ import Testing
 
 @testable import Miniatures
 
-/// Names of pictures and of miniatures.
+/// Tests of the names of pictures and miniatures.
 @Suite struct NameTests {
     @Test func spacesAndEmojiAreNamesLikeOthers() async throws {
         let workshop = try Workshop()

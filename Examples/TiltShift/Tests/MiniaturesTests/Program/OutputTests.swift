@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where miniatures, reports and graphs are written.
+/// Tests where miniatures, reports and graphs are written.
 @Suite struct OutputTests {
     private func workshop() throws -> Workshop {
         let workshop = try Workshop()

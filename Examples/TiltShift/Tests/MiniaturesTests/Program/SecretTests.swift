@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Encrypted pictures.
+/// Tests of encrypted pictures.
 @Suite struct SecretTests {
-    /// Two encrypted pictures, and their key.
+    /// Makes a folder with two encrypted pictures and their key.
     private func workshop() async throws -> Workshop {
         let workshop = try Workshop()
         try workshop.write(TestPicture.tiff(width: 300, height: 200), to: "a.tif")
@@ -84,7 +84,7 @@ import Testing
         #expect(run.status == 1)
         #expect(run.errorLines == ["tiltshift: a.tif: secret/a.tif.enc is there already: use --force or another --out"])
         #expect(try Data(contentsOf: workshop.file("secret/a.tif.enc")) == before)
-        // Not even its own of a moment ago.
+        // The command does not even replace a file that it has just written itself.
         let two = try await workshop.run(
             "encrypt", "--force", "--key", "key", "--out", "secret", "a.tif", "other/a.tif")
         #expect(two.status == 1)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Pictures on servers.
+/// Tests of pictures on servers.
 @Suite struct ServerTests {
     private let workshop: Workshop
     private let server: PictureServer

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A web server that serves the files of a folder, with faults: see server.py. It ends with the value.
+/// A web server that serves the files of a folder, with the faults that server.py documents. It ends when the object is
+/// released.
 final class PictureServer {
     let address: String
     private let process = Process()
@@ -22,7 +23,7 @@ final class PictureServer {
         process.waitUntilExit()
     }
 
-    /// Returns when somebody waits for the rest of `/hold/…`.
+    /// Returns when a client waits for the rest of `/hold/…`.
     func waitUntilHolding() { _ = Self.line(of: output) }
 
     private static func line(of pipe: Pipe) -> String {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A file system of 1 MB, in a folder of its own. Only who may mount can have one.
+/// A file system of 1 MB in a temporary folder. Only a process that may mount file systems can make one.
 final class SmallDisk {
     static let isPossible = (try? SmallDisk()) != nil
     static let whyNot: Comment = "it takes Linux, and the right to mount a file system"

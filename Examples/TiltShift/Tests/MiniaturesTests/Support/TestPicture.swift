@@ -1,26 +1,26 @@
 import Foundation
 
-/// Pictures for the tests, as TIFF files without compression, so that nothing but this makes them.
+/// Test pictures as uncompressed TIFF files, which need no other code to encode them.
 struct TestPicture {
     enum Colours {
         case grey, rgb, rgba, cmyk
 
         var count: Int { self == .grey ? 1 : self == .rgb ? 3 : 4 }
-        /// TIFF's PhotometricInterpretation.
+        /// The PhotometricInterpretation of TIFF.
         var code: Int { self == .grey ? 1 : self == .cmyk ? 5 : 2 }
     }
 
     var width = 160
     var height = 100
     var colours = Colours.rgb
-    /// As Exif counts them: 1 is upright, 6 has to be turned to the right.
+    /// The Exif orientation: 1 is upright, 6 has to be rotated to the right.
     var orientation = 1
     var profile: Data?
 
-    /// Coloured squares of two pixels, so that blur and colours can be told.
+    /// Returns a picture of coloured squares of two pixels, in which blur and colours can be measured.
     static func tiff(width: Int = 160, height: Int = 100) -> Data { TestPicture(width: width, height: height).tiff }
 
-    /// Nothing that could be compressed.
+    /// Returns a picture of incompressible noise.
     static func noise(width: Int, height: Int) -> Data {
         var state: UInt64 = 1
         let pixels = (0..<width * height * 3).map { _ -> UInt8 in
@@ -30,7 +30,7 @@ struct TestPicture {
         return TestPicture(width: width, height: height).tiff(of: Data(pixels))
     }
 
-    /// Says that it has so many pixels, and has none.
+    /// Returns a picture whose head claims these dimensions, but that has no pixels.
     static func promise(width: Int, height: Int) -> Data { TestPicture(width: width, height: height).tiff(of: Data()) }
 
     var tiff: Data {

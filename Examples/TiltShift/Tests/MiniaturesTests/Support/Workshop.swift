@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-/// A folder of its own for one test, in which the program is run as somebody would type it.
+/// A folder for one test, in which the program is run with a command line.
 final class Workshop {
     let folder: URL
 
@@ -45,7 +45,7 @@ final class Workshop {
         var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
     }
 
-    /// Built beside the tests.
+    /// The path of the program, which is built into the same folder as the tests.
     static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("tiltshift").path
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A web server on loopback for the tests. The first line that it prints is its port; it ends with its standard input.
+"""A web server on loopback for the tests. It prints its port in the first line, and ends when its standard input is closed.
 
-Serves the files of the folder that is its argument, and these, for each of them:
+Serves the files of the folder that is its argument, and these paths for each of them:
 
-  /drop/NAME    half of the file, then the connection is cut
-  /once/NAME    the same at the first request, then the whole file
-  /hold/NAME    half of the file, then nothing more; prints "holding"
+  /drop/NAME    half of the file, then the connection is reset
+  /once/NAME    as /drop at the first request, then the whole file
+  /hold/NAME    half of the file, then no more; prints "holding"
 """
 import http.server
 import os
@@ -41,7 +41,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if kind == "hold":
             print("holding", flush=True)
             threading.Event().wait()
-        # Without the courtesies of a close.
+        # With this option, closing the connection sends a reset.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
         self.close_connection = True
