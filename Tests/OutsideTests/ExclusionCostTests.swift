@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("Holders of names inside one another take time in proportion, by children or by groups")
+    @Test("Nested holders of names take time in proportion, by children or by groups")
     func nestedHolders() async throws {
         @Sendable func holder(_ number: Int, of count: Int) -> AsyncOperation<Void> {
             AsyncOperation { context in

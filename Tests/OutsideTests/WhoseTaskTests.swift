@@ -363,7 +363,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("Blocks of cancels by time limits do not notice one another")
+    @Test("onCancel blocks of time limits do not affect each other")
     func blocksOfCancels() async throws {
         try await within {
             let seen = Sightings()

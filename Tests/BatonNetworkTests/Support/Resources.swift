@@ -17,7 +17,7 @@ struct Resources: CustomStringConvertible {
 
     var description: String { "\(descriptors) descriptors, \(threads) threads" }
 
-    /// How much memory the process has in use, in bytes.
+    /// The resident memory of the process, in bytes.
     static var residentBytes: Int { status("VmRSS:") }
 
     /// The greatest amount of memory that the process has had in use, in bytes. 0 under a sanitizer, whose own memory
