@@ -108,7 +108,7 @@ func outcomesLater(_ page: AsyncOperation<Page>) {
     }
 }
 
-// MARK: - After others
+// MARK: - Chains
 
 func then(_ page: AsyncOperation<Page>) { _ = page.then { $0.titel } }  // error: 'Page' has no member 'titel'
 func thenNamed(_ page: AsyncOperation<Page>) { _ = page.then("write") { $0.titel } }  // error: no member 'titel'
