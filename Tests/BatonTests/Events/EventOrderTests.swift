@@ -139,13 +139,13 @@ import Testing
     @Test func oneThatWaitsForAnExclusionIsReady() {
         let gate = Gate()
         let notes = stage.noteEvents()
-        let holder = stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("name"))
-        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("name"))
+        let holder = stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("shared"))
+        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("shared"))
         stage.run(holder, waiting)
         #expect(
             notes.events == [
                 "a added", "a ready", "b added", "b ready", "a acquiring", "a started", "b acquiring",
-                "b excluded from ‘name’ by a",
+                "b excluded from ‘shared’ by a",
             ])
         gate.open()
         stage.steps.runAll()
@@ -155,7 +155,7 @@ import Testing
     @Test("An operation that requests a free exclusion publishes only that it is acquiring it")
     func freeExclusion() {
         let notes = stage.noteEvents()
-        stage.run(stage.noting("a").addCondition(.mutuallyExclusive("name")))
+        stage.run(stage.noting("a").addCondition(.mutuallyExclusive("free")))
         #expect(notes.events == ["a added", "a ready", "a acquiring", "a started", "a finished success"])
     }
 
@@ -163,8 +163,8 @@ import Testing
     func cancelledInLine() {
         let gate = Gate()
         let notes = stage.noteEvents()
-        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("name"))
-        stage.run(stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("name")), waiting)
+        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("cancelled in line"))
+        stage.run(stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("cancelled in line")), waiting)
         waiting.cancel()
         gate.open()
         stage.steps.runAll()
