@@ -12,7 +12,9 @@ struct FoundByTheHunt {
             let operation = AsyncOperation("cancelled") {}.willFinish { _ in await gate.wait() }
             operation.cancel()
             await gate.waitForWaiters(count: 1)
-            #expect(operation.explain().description == "‘cancelled’ waits for its willFinish handlers.")
+            #expect(
+                operation.explain().description == "‘cancelled’ waits for its willFinish handlers. "
+                    + "It was cancelled, and finishes when these handlers have returned.")
             gate.open()
         }
     }

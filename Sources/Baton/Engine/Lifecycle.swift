@@ -230,10 +230,10 @@ struct Lifecycle {
         noteCancel(.timeout(limit))
     }
 
-    /// The cancels that came during an attempt: that of the operation, and that of the time limit of the attempt.
-    func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
-        // Only own limits can have ended an attempt.
-        (isCancelled, optionalState?.timing?.hasTimedOut ?? false)
+    /// Returns which cancels came during an attempt that may be followed by another one: that of the operation, and
+    /// that of the attempt's time limit. It also gives the operation a timing of its own, where the failure is noted.
+    mutating func attemptCancellation() -> (isCancelled: Bool, hasTimedOut: Bool) {
+        (isCancelled, ownTiming()?.hasTimedOut ?? false)
     }
 
     /// Ends an attempt that is followed by another one, and begins the pause. Returns nil if the operation has been
