@@ -127,7 +127,7 @@ sanitize-thread:
 	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan
 
 # The suites in which threads meet. They are a part of sanitize-thread that is short enough for every commit.
-ENGINE := StressTests|Guarantees|BatonTests.*(Attempts|Deliver|Event|Exclusion|Group|LocalQueue|Priority|Rate|Scheduler|Timer|Unique|Wait)
+ENGINE := StressTests|Guarantees
 .PHONY: sanitize-engine
 sanitize-engine: export BATON_SANITIZE := thread
 sanitize-engine: export BATON_TESTS := core
