@@ -9,7 +9,7 @@ struct CircuitStateMachine {
         fileprivate let trial: UInt64?
     }
 
-    /// What the outcome of an operation tells the breaker about the service.
+    /// The conclusion about the service that the breaker draws from the outcome of an operation.
     enum Verdict {
         case success
         case failure

@@ -57,7 +57,7 @@ enum ExplanationFormatter {
         }
     }
 
-    /// What a cancelled operation still waits for; nil if the sentence for the cause says so already.
+    /// Says what a cancelled operation still waits for. Nil if the sentence for the cause says so already.
     static func cancelSentence(for cause: Explanation.Cause) -> String? {
         switch cause {
         case .evaluating: "It was cancelled, and finishes when the condition has answered."
