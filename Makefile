@@ -115,28 +115,23 @@ bench-quick: ## a short benchmark: seconds, writes nothing
 	@scripts/bootstrap
 	$(BENCH) --quick
 
+# The tests that a sanitizer watches: engine (the suites in which threads meet), core (all tests of the engine), others (those
+# of the other modules, and of the library as a user has it), or all.
+WATCH ?= all
+WATCHED_engine := --filter 'StressTests|Guarantees'
+WATCHED_others := --skip '^Baton(Testing)?Tests|^StressTests'
+SANITIZED = BATON_TESTS=$(if $(filter engine core,$(WATCH)),core) swift
 .PHONY: sanitize
-sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitizer, then under AddressSanitizer
+sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitizer, then under AddressSanitizer; WATCH=engine
 
 .PHONY: sanitize-thread
 sanitize-thread: export BATON_SANITIZE := thread
 sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
 sanitize-thread:
 	@scripts/bootstrap test
-	swift build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
-	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan
-
-# The suites in which threads meet. They are a part of sanitize-thread that is short enough for every commit.
-ENGINE := StressTests|Guarantees
-.PHONY: sanitize-engine
-sanitize-engine: export BATON_SANITIZE := thread
-sanitize-engine: export BATON_TESTS := core
-sanitize-engine: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
-sanitize-engine: ## run the suites in which threads meet under ThreadSanitizer
-	@scripts/bootstrap
-	swift build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
-	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan \
-		--filter '$(ENGINE)'
+	$(SANITIZED) build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
+	$(SANITIZED) test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel \
+		--scratch-path .build/tsan $(WATCHED_$(WATCH))
 
 .PHONY: sanitize-address
 sanitize-address: export BATON_SANITIZE := address
@@ -144,8 +139,9 @@ sanitize-address: export ASAN_OPTIONS := detect_leaks=1
 sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.supp:print_suppressions=0
 sanitize-address:
 	@scripts/bootstrap test
-	swift build $(SWIFTFLAGS) --sanitize=address --product batonPackageTests --scratch-path .build/asan
-	swift test $(SWIFTFLAGS) --sanitize=address --skip-build --disable-xctest --no-parallel --scratch-path .build/asan
+	$(SANITIZED) build $(SWIFTFLAGS) --sanitize=address --product batonPackageTests --scratch-path .build/asan
+	$(SANITIZED) test $(SWIFTFLAGS) --sanitize=address --skip-build --disable-xctest --no-parallel \
+		--scratch-path .build/asan $(WATCHED_$(WATCH))
 
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice: hours; SAMPLE=5 for some of them
