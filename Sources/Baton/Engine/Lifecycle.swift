@@ -33,7 +33,7 @@ struct Lifecycle {
     /// ends, which clears the reference.
     private(set) unowned(unsafe) var worker: Worker?
     private(set) var dependents = DependentList()
-    /// Read and changed through `Lifecycle+OptionalState.swift`.
+    /// Read and changed through the members in `OptionalStateStorage.swift`.
     var optionalStateStorage = OptionalStateStorage.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }

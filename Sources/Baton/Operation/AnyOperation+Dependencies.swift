@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension AnyOperation {
     /// Makes this operation start only after `operation` has finished, whatever the outcome of that is.
     ///
@@ -165,4 +167,138 @@ extension Lifecycle {
     /// Separate from the code that makes the edge, because few edges have a policy.
     @inline(never)
     fileprivate mutating func add(_ policy: EdgePolicy) { ensureOptionalState().policies.append(policy) }
+}
+
+// MARK: - Policies
+
+/// The outcomes of a dependency that let the dependent run. See ``AnyOperation/addDependency(_:on:file:line:)``.
+@nonexhaustive
+public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
+    /// The dependency has an output.
+    case success
+    /// The dependency has an output, or was skipped because it had nothing to do, which `make` calls up to date.
+    ///
+    /// If the dependency was skipped because an operation before it had failed or was cancelled, the policy is not met,
+    /// and the error of the dependent names that first operation.
+    case noFailure
+    /// The dependency has an error, and was neither cancelled nor skipped. Use it for a fallback.
+    case failure
+    /// The dependency has any outcome. A dependency without a policy has this one. Use it for cleaning up.
+    case always
+
+    /// Returns whether such an outcome lets the dependent run.
+    ///
+    /// For ``noFailure`` the outcome alone does not decide: a dependency that was skipped because of an earlier failure
+    /// or cancel does not meet it.
+    ///
+    /// - Parameter outcome: The outcome of the dependency.
+    public func isMet(by outcome: OperationOutcome) -> Bool {
+        switch (self, outcome) {
+        case (.always, _), (.success, .success), (.failure, .failure), (.noFailure, .success), (.noFailure, .skipped):
+            true
+        case (.noFailure, .failure), (.noFailure, .cancelled): false
+        case (.success, .failure), (.success, .cancelled), (.success, .skipped): false
+        case (.failure, .success), (.failure, .cancelled), (.failure, .skipped): false
+        }
+    }
+}
+
+/// The policy of one dependency. The edge retains the source.
+struct EdgePolicy {
+    let source: Unmanaged<AnyOperation>
+    /// Never `.always` unless the dependency was removed; the source may then have been released.
+    var policy: DependencyPolicy
+
+    /// True if the source keeps the dependent from running. Read it only after the source has finished.
+    var isUnmet: Bool {
+        policy != .always
+            && source._withUnsafeGuaranteedRef { source in
+                !policy.isMet(by: source.outcomeKind) || policy == .noFailure && source.failure?.earlierFailure != nil
+            }
+    }
+
+    /// The reason to skip the dependent; nil if the policy is met. Read it only after the source has finished.
+    var skipReason: SkipReason? {
+        if !isUnmet { return nil }
+        return source._withUnsafeGuaranteedRef { source in
+            if policy == .noFailure, let (first, outcome) = source.failure?.earlierFailure {
+                return .edge(source: first, outcome: outcome)
+            }
+            return .edge(source: source.reference, outcome: source.outcomeKind)
+        }
+    }
+}
+
+extension OperationError {
+    /// The first operation that had failed or was cancelled, so that the operation with this error did not run; nil if
+    /// there was none.
+    fileprivate var earlierFailure: (source: OperationReference, outcome: OperationOutcome)? {
+        switch self {
+        case .skipped(.edge(let source, let outcome)) where outcome == .failure || outcome == .cancelled:
+            (source, outcome)
+        case .dependencyFailed(let source, _, let cause): (source, cause.outcome)
+        default: nil
+        }
+    }
+}
+
+// MARK: - Removal
+
+/// Finds the places of an element in a list, so that elements can be removed one by one from a long list in any order.
+/// A pure value.
+///
+/// The index is made when the first element is removed. Each removal indexes the elements that were appended since the
+/// previous removal, so an append costs nothing. A removed element leaves a hole in the list, until at least half
+/// of the list consists of holes.
+struct RemovalIndex<Key: Hashable> {
+    private var places: [Key: TinyArray<Int>] = [:]
+    private var known = 0
+    private var holes = 0
+
+    /// Returns the places of `wanted` in a list of `count` places. The closure returns the key of the element at a
+    /// place, or nil for a hole.
+    mutating func places(of wanted: Key, in count: Int, _ key: (Int) -> Key?) -> TinyArray<Int> {
+        assert(count >= known, "The list becomes shorter only when `remove(_:)` says so.")
+        for place in known..<count {
+            if let key = key(place) { places[key, default: .none].append(place) }
+        }
+        known = count
+        return places[wanted] ?? .none
+    }
+
+    /// Forgets the places of `key`. Returns true if the caller must now rebuild the list without its holes; the index
+    /// then forgets all places.
+    mutating func remove(_ key: Key) -> Bool {
+        holes += places.removeValue(forKey: key)?.count ?? 0
+        if 2 * holes < known { return false }
+        self = Self()
+        return true
+    }
+}
+
+/// The indices that an operation needs to remove its dependencies.
+struct Removals {
+    var edges = RemovalIndex<ObjectIdentifier>()
+    var policies = RemovalIndex<UnsafeMutableRawPointer>()
+}
+
+// MARK: - Changes of the graph
+
+/// Counts the changes of dependencies and of children of groups in the process, so that a reader can cache what it has
+/// found in a graph. Counting begins with the first read.
+package enum GraphChanges {
+    private static let hasReader = Atomic<Bool>(false)
+    private static let number = Atomic<UInt64>(0)
+
+    /// The number of changes so far. Read it before looking at the graph.
+    package static var count: UInt64 {
+        hasReader.store(true, ordering: .relaxed)
+        return number.load(ordering: .acquiring)
+    }
+
+    /// Counts a change; call this after the change. A reader sets `hasReader` and then reads the graph under the
+    /// operation's lock. If the reader misses the change, it took that lock before the thread that made the change did,
+    /// so the relaxed load finds `hasReader` set, and the reader later finds another count.
+    @inline(__always)
+    static func note() { if hasReader.load(ordering: .relaxed) { number.add(1, ordering: .releasing) } }
 }

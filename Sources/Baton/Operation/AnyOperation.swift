@@ -225,166 +225,6 @@ extension AnyOperation {
     }
 }
 
-// MARK: - Name, priority, executor, state
-
-extension AnyOperation {
-    /// The name that errors and explanations use; without one, the type of the procedure; nil if there is neither.
-    ///
-    /// Errors and explanations name an operation without a name after the place in the source that made it, as in
-    /// "parse.swift:38" or "parse.swift:38 then"; see ``OperationReference/name``.
-    ///
-    /// Setting the name after the add is ``Misuse`` and changes nothing.
-    public final var name: String? {
-        get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
-        set { change("name") { $0.ensureOptionalState().name = newValue } }
-    }
-
-    /// Sets ``name`` in an expression.
-    ///
-    /// ```swift
-    /// let picture = data.then(TiltShift()).name("tilt shift")
-    /// ```
-    ///
-    /// A call after the add is ``Misuse`` and changes nothing.
-    ///
-    /// - Parameter name: The new name.
-    /// - Returns: This operation.
-    @discardableResult
-    public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        change("name", CallSite(file: file, line: line)) { $0.ensureOptionalState().name = name }
-        return self
-    }
-
-    /// The priority that decides which of several ready operations of the queue starts first; `.normal` by default.
-    ///
-    /// The priority may be set at any time. It decides when the operation starts, and when its body goes on after a
-    /// wait. Everything that the operation waits for (dependencies, the original of a join, operations that its body
-    /// awaits or iterates) gets at least the same priority, transitively, and keeps it; otherwise an urgent operation
-    /// would wait for one of low priority. So this value may be higher than the one that was set. The priority has no
-    /// effect on the order in which operations get an ``Exclusion``, and does not raise the holders of one.
-    ///
-    /// - Complexity: Getting is O(1). Setting is O(1), or, if it raises the priority, O(n) for n operations: those that
-    ///   this one waits for directly, those that are raised because of it, and those that these wait for directly.
-    public final var priority: OperationPriority {
-        get { currentPriority }
-        set { setPriority(newValue) }
-    }
-
-    /// Sets ``priority`` in an expression.
-    ///
-    /// ```swift
-    /// let picture = data.then(TiltShift()).priority(.high)
-    /// ```
-    ///
-    /// - Parameter priority: The new priority.
-    /// - Returns: This operation.
-    /// - Complexity: O(1), or O(n) if it raises the priority; see the property.
-    @discardableResult
-    public final func priority(_ priority: OperationPriority) -> Self {
-        setPriority(priority)
-        return self
-    }
-
-    /// The executor that the body runs on in place of the queue's; nil by default, and after the operation has
-    /// finished.
-    ///
-    /// A body on an executor of its own still takes a permit of its queue. Setting the executor after the add is
-    /// ``Misuse`` and changes nothing.
-    public final var executor: (any TaskExecutor)? {
-        get { withLife { $0.optionalState?.executor } }
-        set { setExecutor(newValue, nil) }
-    }
-
-    /// Sets ``executor`` in an expression.
-    ///
-    /// ```swift
-    /// let listing = AsyncOperation(Listing(folder)).executor(threads)
-    /// ```
-    ///
-    /// A call after the add is ``Misuse`` and changes nothing.
-    ///
-    /// - Parameter executor: The executor for the body; nil for that of the queue.
-    /// - Returns: This operation.
-    @discardableResult
-    public final func executor(
-        _ executor: (any TaskExecutor)?, file: StaticString = #fileID, line: UInt = #line
-    ) -> Self {
-        setExecutor(executor, CallSite(file: file, line: line))
-        return self
-    }
-
-    private final func setExecutor(_ executor: (any TaskExecutor)?, _ callSite: CallSite?) {
-        // The former executor is the user's, so it is released after unlocking.
-        var former: (any TaskExecutor)?
-        change("executor", callSite) { life in
-            former = life.ensureOptionalState().executor
-            life.ensureOptionalState().executor = executor
-        }
-        withExtendedLifetime(former) {}
-    }
-
-    /// The state of the operation at this moment.
-    public final var state: OperationState {
-        let (phase, isPaused, hasConditionsLeft) = withLife {
-            (
-                $0.phase, $0.optionalState?.timing?.isPaused ?? false,
-                $0.optionalState?.preconditions.hasConditionsLeft ?? false
-            )
-        }
-        return switch phase {
-        case .created: .created
-        case .added: dependencyCounter.isZero && !isPaused ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
-        case .evaluating: .evaluating
-        case .executing: .executing
-        case .finishing: .finishing
-        case .finished: .finished
-        }
-    }
-
-    /// The error of the outcome; nil until the operation has finished, and if it has an output.
-    public final var error: OperationError? { hasFinished ? failure : nil }
-
-    /// A Boolean value that indicates whether the operation was cancelled before its outcome was decided.
-    ///
-    /// Once true, it stays true, even if the body returns a value in spite of the cancel.
-    public final var isCancelled: Bool { withLife { $0.isCancelled } }
-
-    /// Makes a change that is allowed only before the add, and reports misuse if it comes too late.
-    @inline(__always)
-    final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
-        let isTooLate = withLife { life in
-            if life.phase != .created { return true }
-            body(&life)
-            return false
-        }
-        if isTooLate { wasChangedTooLate(what, callSite) }
-    }
-
-    /// Makes a change of limits, delays or attempts, and reports misuse if it comes too late.
-    @inline(__always)
-    final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedState) -> Void) {
-        let isTooLate = withLife { life in
-            guard let timing = life.timingToChange() else { return true }
-            timing._withUnsafeGuaranteedRef(body)
-            return false
-        }
-        if isTooLate { wasChangedTooLate(what, callSite) }
-    }
-
-    /// Changes limits that equal operations share. Returns false if the operation has been added, or if its limits need
-    /// an object of their own.
-    @inline(__always)
-    final func changeSharedLimits(_ body: (inout SharedLimits.Values) -> Void) -> Bool {
-        withLife { $0.changeSharedLimits(body) }
-    }
-
-    @inline(never)
-    private final func wasChangedTooLate(_ what: String, _ callSite: CallSite?) {
-        report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite))
-    }
-}
-
-/// Operations are equal only if they are identical.
 extension AnyOperation: Hashable {
     /// Returns whether both are the same operation.
     public static func == (left: AnyOperation, right: AnyOperation) -> Bool { left === right }
@@ -396,4 +236,53 @@ extension AnyOperation: Hashable {
 extension AnyOperation: CustomStringConvertible {
     /// The name and the state, as in "‘parse’ (waiting)".
     public final var description: String { "\(reference) (\(state))" }
+}
+
+// MARK: - Outcome
+
+/// Storing and reading the outcome.
+extension AnyOperation {
+    @usableFromInline
+    final var hasFinished: Bool { withLife { $0.phase == .finished } }
+
+    /// True if the outcome is decided, although `willFinish` handlers may still be running.
+    @usableFromInline
+    final var hasOutcome: Bool { withLife { $0.phase == .finishing || $0.phase == .finished } }
+
+    /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
+    /// outcome.
+    final func setFailure(_ error: OperationError) {
+        outcome = error.bounded
+        outcomeOwns = true
+        hasFailed = true
+    }
+
+    /// The error of an operation that has been seen finished.
+    @usableFromInline
+    final var failure: OperationError? { hasFailed ? outcome as? OperationError : nil }
+
+    final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }
+
+    /// Stores the error that the body has thrown. Called on the operation's own task.
+    @usableFromInline
+    final func bodyThrew(_ error: any Error) { bodyFailed(OperationError(thrownByBody: error)) }
+
+    /// Stores this error, or the reason of a cancel if the operation was cancelled, because the body has ended without
+    /// an output.
+    @usableFromInline
+    final func bodyFailed(_ error: OperationError) {
+        let reason = withLife { life in
+            life.isCancelled
+                ? life.optionalState?.cancellationReason ?? .requested : life.optionalState?.timing?.timeoutReason
+        }
+        setFailure(reason?.error ?? error)
+    }
+
+    /// Stores the error of an operation whose body does not run, because of a dependency policy, an invalid
+    /// precondition or a missing input. Called on the worker that has taken the operation.
+    @usableFromInline
+    final func failWithoutRunning(with error: OperationError) {
+        withLife { $0.bodyWasSkipped() }
+        setFailure(error)
+    }
 }

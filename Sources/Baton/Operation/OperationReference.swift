@@ -73,3 +73,102 @@ extension AnyOperation {
         return OperationReference(id: optionalState.id, name: optionalState.name, fallbackName: fallbackName)
     }
 }
+
+// MARK: - Names of operations without a name
+
+/// Identifies an operation without a name by the type of its procedure, or by the place in the source that made it.
+///
+/// The value is one word, so that it does not make operations larger. The lower 48 bits, which are all that pointers
+/// use on the supported platforms, hold a pointer to the type's metadata or to the name of the file. The upper 16 bits
+/// are 0 for a type; for a place they hold the step and the line.
+@usableFromInline
+struct FallbackName: Sendable, Hashable {
+    /// The call that made the operation at its place.
+    @usableFromInline
+    enum Step: UInt8 {
+        // The raw values begin at 1, so that no place looks like a type.
+        case made = 1
+        case then, map, flatMap, recover, collect, callback
+    }
+
+    @usableFromInline
+    static let pointerBits: UInt64 = 48
+    @usableFromInline
+    static let lineBits: UInt64 = 13
+
+    @usableFromInline
+    let bits: UInt64
+
+    @inlinable
+    init(bits: UInt64) { self.bits = bits }
+
+    @inlinable
+    static var none: FallbackName { FallbackName(bits: 0) }
+
+    /// Identifies an operation by a type. A pointer that does not fit into its bits is left out, because it would look
+    /// like a place.
+    @inlinable
+    init(_ type: Any.Type?) {
+        let pointer = type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0
+        self.init(bits: pointer >> Self.pointerBits == 0 ? pointer : 0)
+    }
+
+    /// Identifies an operation by a place. A line that does not fit into its bits is left out.
+    @inlinable
+    init(_ step: Step, _ file: StaticString, _ line: UInt) {
+        let pointer = file.hasPointerRepresentation ? UInt64(UInt(bitPattern: file.utf8Start)) : 0
+        if pointer == 0 || pointer >> Self.pointerBits != 0 {
+            self = .none
+        } else {
+            let storedLine = UInt64(line) >> Self.lineBits == 0 ? UInt64(line) : 0
+            self.init(bits: (UInt64(step.rawValue) << Self.lineBits | storedLine) << Self.pointerBits | pointer)
+        }
+    }
+
+    private var isPlace: Bool { bits >> Self.pointerBits != 0 }
+
+    private var pointer: UnsafeRawPointer? {
+        UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)))
+    }
+
+    /// The type of the procedure; nil if there is none.
+    var type: Any.Type? { isPlace ? nil : pointer.map { unsafeBitCast($0, to: Any.Type.self) } }
+
+    /// The type or the place as text; nil if neither is known.
+    var name: String? { isPlace ? place : type.map { "\($0)" } }
+
+    private var place: String? {
+        // A static string ends with a null byte, and lives as long as the process.
+        guard let pointer else { return nil }
+        let path = String(cString: pointer.assumingMemoryBound(to: CChar.self))
+        let upper = bits >> Self.pointerBits
+        let line = upper & (1 << Self.lineBits - 1)
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return file + (line == 0 ? "" : ":\(line)") + (Step(rawValue: UInt8(upper >> Self.lineBits))?.suffix ?? "")
+    }
+}
+
+extension FallbackName.Step {
+    fileprivate var suffix: String {
+        switch self {
+        case .made: ""
+        case .then: " then"
+        case .map: " map"
+        case .flatMap: " flatMap"
+        case .recover: " recover"
+        case .collect: " collect"
+        case .callback: " callback"
+        }
+    }
+}
+
+extension AnyOperation {
+    /// Records the place that made the operation, for its fallback name. Call this before other threads can see the
+    /// operation.
+    @inlinable
+    @discardableResult
+    final func recordOrigin(step: FallbackName.Step = .made, _ file: StaticString, _ line: UInt) -> Self {
+        fallbackName = FallbackName(step, file, line)
+        return self
+    }
+}

@@ -1,5 +1,60 @@
 internal import CBaton
 
+/// The clock of an operation's queue, which a body gets from ``OperationContext/clock``.
+///
+/// The clock reads and sleeps like the clock that the queue was made with. In a test with a `TestClock`, it stands
+/// still until the test advances that. It may be passed to every function that takes a clock.
+///
+/// ```swift
+/// let time = try await context.clock.measure { try await index.rebuild() }
+/// ```
+public struct OperationClock: Clock {
+    private let time: TimeSource
+
+    init(_ time: TimeSource) { self.time = time }
+
+    /// An instant on the clock of one queue. Instants of different queues cannot be compared in a meaningful way.
+    public struct Instant: InstantProtocol {
+        /// The time since the queue was made.
+        fileprivate let time: Duration
+
+        /// Returns the instant that is `duration` later, clamped to 2⁶³ seconds from the start of the clock.
+        ///
+        /// - Parameter duration: The time to add, which may be negative.
+        /// - Returns: The later instant.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(time: (time.bounded + duration.bounded).bounded)
+        }
+
+        /// Returns the time from this instant to another one.
+        ///
+        /// - Parameter other: Another instant of the same clock.
+        /// - Returns: The time between the instants, negative if `other` is earlier.
+        public func duration(to other: Instant) -> Duration { other.time.bounded - time.bounded }
+
+        /// Returns true if `left` is earlier than `right`.
+        public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
+    }
+
+    /// The current instant of the queue's clock.
+    public var now: Instant { Instant(time: time.now) }
+
+    /// The smallest step of the queue's clock.
+    public var minimumResolution: Duration { time.resolution }
+
+    /// Suspends until `deadline`; returns at once if it has passed.
+    ///
+    /// - Parameters:
+    ///   - deadline: The instant at which the call returns.
+    ///   - tolerance: Not used.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled, or if it was cancelled before the call.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try await time.sleep(for: now.duration(to: deadline))
+    }
+}
+
+// MARK: - Time of a queue
+
 /// A clock without its type, because `any Clock<Duration>` cannot subtract its instants. Times count from when this was
 /// made.
 package final class TimeSource: Sendable {
@@ -114,5 +169,24 @@ extension Int64 {
     fileprivate func addingUpToMaximum(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum
+    }
+}
+
+// MARK: - Durations
+
+extension Duration {
+    /// The longest duration that is distinguished, 292 billion years: it can be added to any time without overflow.
+    package static var endless: Duration { .seconds(Int64.max) }
+
+    /// The duration, clamped to ±``endless``.
+    package var bounded: Duration { min(max(self, .zero - .endless), .endless) }
+
+    /// True if the duration is neither negative nor longer than ``endless``.
+    var isOrdinary: Bool { 0 <= attoseconds && attoseconds <= Int128(Int64.max) * 1_000_000_000_000_000_000 }
+
+    /// The duration in nanoseconds, rounded up, and clamped to the 292 years that an `Int64` can represent.
+    var wholeNanoseconds: Int64 {
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int64(clamping: whole + (rest > 0 ? 1 : 0))
     }
 }
