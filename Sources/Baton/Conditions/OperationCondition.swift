@@ -86,3 +86,162 @@ extension OperationCondition {
         return try await evaluate(for: operation)
     }
 }
+
+// MARK: - Conditions of an operation
+
+extension AnyOperation {
+    /// Makes the operation run only if `condition` is satisfied.
+    ///
+    /// ```swift
+    /// image.addCondition(.mutuallyExclusive("gpu")).addCondition(EnoughSpace())
+    /// ```
+    ///
+    /// If the dependencies of an operation keep it from running (a policy is not met, or an input has no output), its
+    /// conditions are not evaluated. A call after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameter condition: The condition to add. See ``OperationCondition`` for when and where it is evaluated.
+    /// - Returns: This operation.
+    @discardableResult
+    public final func addCondition<Condition: OperationCondition>(
+        _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        // The condition is the user's code, so it is asked before locking.
+        let exclusions = condition.exclusions
+        let rates = condition.wantedRates
+        change("a condition", CallSite(file: file, line: line)) { life in
+            let optionalState = life.ensureOptionalState()
+            optionalState.preconditions.add(rates)
+            // An `Exclusion` is acquired and a `Rate` is counted. Neither is evaluated.
+            if Condition.self == Exclusion.self {
+                optionalState.preconditions.add(exclusions)
+            } else if Condition.self == Rate.self {
+                return
+            } else if exclusions.isEmpty {
+                optionalState.preconditions.add(.object(BoxedCondition(base: condition)), [])
+            } else {
+                let boxed = BoxedExclusiveCondition(base: condition, exclusions: exclusions)
+                optionalState.preconditions.add(.object(boxed), exclusions)
+            }
+        }
+        return self
+    }
+
+    /// Makes the operation run only if `evaluate` returns ``ConditionResult/satisfied``.
+    ///
+    /// ```swift
+    /// upload.addCondition("is signed in") { _ in session.isOpen ? .satisfied : .skip("nobody is signed in") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name of the condition in errors and explanations.
+    ///   - evaluate: Called once, on the same task as ``OperationCondition/evaluate(for:)`` would be, with this
+    ///     operation. An error that it throws becomes ``OperationError/conditionFailed(condition:cause:)``.
+    /// - Returns: This operation.
+    @discardableResult
+    @inlinable
+    public final func addCondition(
+        _ name: String, file: StaticString = #fileID, line: UInt = #line,
+        _ evaluate:
+            nonisolated(nonsending) @escaping @Sendable (_ operation: AnyOperation) async throws -> ConditionResult
+    ) -> Self {
+        addCondition(called: name, file, line, evaluate)
+        return self
+    }
+
+    /// Adds the condition. The inlinable function that calls this returns the operation, so that a caller which
+    /// discards the result does not retain it.
+    @usableFromInline
+    final func addCondition(
+        called name: String, _ file: StaticString, _ line: UInt,
+        _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
+    ) {
+        change("a condition", CallSite(file: file, line: line)) { life in
+            life.withEnsuredOptionalState {
+                $0.preconditions.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
+            }
+        }
+    }
+}
+
+// MARK: - Conditions on dependencies
+
+/// A condition that is satisfied if no direct dependency of the operation has failed or been cancelled.
+///
+/// The condition is for dependencies that only order operations: an operation whose *input* has no output does not run
+/// anyway, and for a single dependency the policy of the edge is simpler. A dependency that was skipped has not failed.
+public struct NoFailedDependencies: OperationCondition {
+    private let ignoresCancellations: Bool
+
+    /// Makes the condition, for all direct dependencies of the operation that it is added to.
+    ///
+    /// - Parameter ignoringCancellations: True to let the operation run if dependencies were cancelled, but none has
+    ///   failed.
+    public init(ignoringCancellations: Bool = false) { ignoresCancellations = ignoringCancellations }
+
+    /// Returns ``ConditionResult/satisfied`` if no dependency has failed or, unless cancellations are ignored, been
+    /// cancelled.
+    ///
+    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with the dependencies that have failed or, unless
+    ///   cancellations are ignored, been cancelled.
+    /// - Complexity: O(n), where n is the number of direct dependencies.
+    public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        let failures = operation.dependencyFailures { outcome in
+            outcome == .failure || outcome == .cancelled && !ignoresCancellations
+        }
+        if failures.isEmpty { return .satisfied }
+        throw ConditionError.dependenciesFailed(failures)
+    }
+}
+
+/// A condition that is satisfied if no direct dependency of the operation was cancelled.
+public struct NoCancelledDependencies: OperationCondition {
+    /// Makes the condition.
+    public init() {}
+
+    /// Returns ``ConditionResult/satisfied`` if no dependency was cancelled.
+    ///
+    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that were cancelled.
+    /// - Complexity: O(n), where n is the number of direct dependencies.
+    public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        let cancelled = operation.dependencyFailures { $0 == .cancelled }
+        if cancelled.isEmpty { return .satisfied }
+        throw ConditionError.dependenciesFailed(cancelled)
+    }
+}
+
+extension AnyOperation {
+    fileprivate final func dependencyFailures(where isCounted: (OperationOutcome) -> Bool) -> [OperationFailure] {
+        dependencies.compactMap { dependency in
+            guard let error = dependency.error, isCounted(error.outcome) else { return nil }
+            return OperationFailure(operation: dependency.reference, error: error)
+        }
+    }
+}
+
+// MARK: - Errors
+
+/// The error of one of Baton's own conditions: the cause in ``OperationError/conditionFailed(condition:cause:)``.
+@nonexhaustive
+public enum ConditionError: Error, Sendable, CustomStringConvertible {
+    /// These dependencies have failed or were cancelled.
+    case dependenciesFailed([OperationFailure])
+    /// A negated condition has failed, because the condition with this name is satisfied.
+    case satisfied(String)
+    /// Neither of two conditions is satisfied, for these reasons.
+    case neitherSatisfied(any Error, any Error)
+    /// The capability of this name may not be used.
+    case notAuthorized(String, CapabilityStatus)
+
+    /// A description of the error on one line.
+    public var description: String { ErrorText.describing { text } }
+
+    private var text: String {
+        switch self {
+        case .dependenciesFailed(let failures):
+            ErrorText.list(failures)
+        case .satisfied(let condition): "‘\(condition)’ is satisfied"
+        case .neitherSatisfied(let first, let second): "neither: \(first); nor: \(second)"
+        case .notAuthorized(let capability, let status): "‘\(capability)’ is \(status)"
+        }
+    }
+}

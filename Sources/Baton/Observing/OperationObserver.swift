@@ -134,3 +134,138 @@ private struct BlockObserver: OperationObserver {
 
     func observe(_ event: OperationEvent) async { await handler(event) }
 }
+
+// MARK: - Delegates
+
+/// An object that is notified of the moments of an operation, or of all operations of a queue, and is not retained.
+///
+/// Set it as ``AnyOperation/delegate`` or ``AsyncOperationQueue/delegate``. Every method has a default implementation
+/// that does nothing. The methods are called one after another, in the order of the operation's life, like an
+/// ``OperationObserver``: on a task of their own, or on the actor to which the method belongs, without delaying the
+/// queue or its operations.
+///
+/// A class that belongs to the main actor can be a delegate. Its methods then declare that themselves, as in
+/// `@MainActor func operationDidStart…`.
+public protocol OperationDelegate: AnyObject, Sendable {
+    /// Called when the body starts for the first time. For an operation that repeats, called once for each repetition.
+    ///
+    /// - Parameter operation: The operation whose body starts.
+    func operationDidStart(_ operation: OperationReference) async
+
+    /// Called when the body has added another operation with ``OperationContext/produce(_:file:line:)``.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation whose body has produced another one.
+    ///   - product: The operation that was added.
+    func operation(_ operation: OperationReference, didProduce product: OperationReference) async
+
+    /// Called when the operation is cancelled. If its body runs, the outcome is still to come.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that is cancelled.
+    ///   - reason: The reason of the cancel.
+    func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async
+
+    /// Called when the operation has its outcome.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has finished.
+    ///   - error: The error of the operation, or `nil` if it has succeeded.
+    func operationDidFinish(_ operation: OperationReference, error: OperationError?) async
+}
+
+extension OperationDelegate {
+    /// Does nothing.
+    public func operationDidStart(_ operation: OperationReference) async {}
+
+    /// Does nothing.
+    public func operation(_ operation: OperationReference, didProduce product: OperationReference) async {}
+
+    /// Does nothing.
+    public func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async {}
+
+    /// Does nothing.
+    public func operationDidFinish(_ operation: OperationReference, error: OperationError?) async {}
+}
+
+/// Passes events on to a delegate, for as long as the delegate exists.
+struct DelegateObserver: OperationObserver {
+    weak let delegate: (any OperationDelegate)?
+
+    func observe(_ event: OperationEvent) async {
+        guard let delegate else { return }
+        switch event.kind {
+        case .started(attempt: 1): await delegate.operationDidStart(event.operation)
+        case .produced(let product): await delegate.operation(event.operation, didProduce: product)
+        case .cancelRequested(let reason): await delegate.operationDidCancel(event.operation, reason: reason)
+        case .finished(_, let error): await delegate.operationDidFinish(event.operation, error: error)
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted,
+            .started,
+            .progress, .retrying, .repeating,
+            .misuse, .dropped:
+            break
+        }
+    }
+}
+
+// MARK: - Debugger
+
+/// An observer that writes a line for every step that an operation takes.
+///
+/// ```swift
+/// queue.addObserver(BatonDebugger())
+/// // Download added to queue
+/// // Download executed
+/// // Download finished (success after 1.5 seconds)
+/// ```
+///
+/// Nothing is written unless a debugger is added to a queue or to an operation. The time is that since the first start,
+/// on the queue's clock; it is left out for an operation that never started. The lines are those of AOperation's
+/// debugger.
+public final class BatonDebugger: OperationObserver {
+    private let write: @Sendable (String) -> Void
+    /// The times of the first starts, by the ids of the operations.
+    private let starts = Locked<[UInt64: Duration]>([:])
+
+    /// Creates a debugger that writes lines to standard output.
+    public convenience init() { self.init { print($0) } }
+
+    /// Creates a debugger that passes each line to a closure, for a log or a test.
+    ///
+    /// - Parameter write: Called on the observer's task, with one line at a time, without a line break. A debugger that
+    ///   observes several queues or operations calls it on several tasks at once.
+    public init(writingTo write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
+
+    /// Writes the line of the event, if there is one for its kind.
+    ///
+    /// - Parameter event: The event that happened.
+    public func observe(_ event: OperationEvent) async {
+        if let line = line(for: event) { write("\(event.operation.name) \(line)".singleLine) }
+    }
+
+    private func line(for event: OperationEvent) -> String? {
+        switch event.kind {
+        case .added: return "added to queue"
+        case .started(let attempt):
+            starts.withLock { starts in
+                if starts[event.operation.id] == nil { starts[event.operation.id] = event.time }
+            }
+            return attempt == 1 ? "executed" : "executed again (attempt \(attempt))"
+        case .retrying(let attempt, let error, let delay):
+            return "will be executed again in \(delay), because attempt \(attempt) failed: \(error)"
+        case .repeating(let delay): return "will be executed again in \(delay)"
+        case .produced(let product): return "produced \(product.name)"
+        case .cancelRequested: return "cancelled"
+        case .finished(_, error: .skipped(.duplicate(let other))):
+            return "ignored because of uniqueId (\(other.name) is there)"
+        case .finished(let outcome, let error):
+            let start = starts.withLock { $0.removeValue(forKey: event.operation.id) }
+            let time = start.map { " after \(event.time - $0)" } ?? ""
+            return "finished (\(outcome)\(time)\(error.map { ": \($0)" } ?? ""))"
+        case .misuse(let misuse): return "was misused: \(misuse)"
+        case .dropped(let count): return "and others: \(count) events dropped"
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted, .progress:
+            return nil
+        }
+    }
+}

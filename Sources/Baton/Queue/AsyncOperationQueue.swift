@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Runs operations: a limited number at a time, higher priorities first, each operation after its dependencies.
 ///
 /// ```swift
@@ -204,4 +206,64 @@ extension AsyncOperationQueue {
         if refusesToWaitForItself() { return }
         await core.waitUntilIdleReleasingPermit()
     }
+}
+
+// MARK: - Hooks
+
+extension AsyncOperationQueue {
+    /// Calls a hook around every body that starts from now on, for example for tracing or logging.
+    ///
+    /// ```swift
+    /// queue.around { context, body in
+    ///     try await Request.$id.withValue(nextID()) { try await body() }
+    /// }
+    /// ```
+    ///
+    /// The hook runs on the task of the body. It must call `body` once and rethrow its error. `body` returns when the
+    /// operation's body has returned, and throws the error that the operation's body throws. An error that the hook
+    /// throws after the body has succeeded becomes the error of the operation. If the hook neither calls `body` nor
+    /// throws, the operation fails with ``OperationError/misuse(_:)``; a second call of `body` throws this error.
+    ///
+    /// The first hook that was added is the outermost one. Bodies of queues without hooks pay nothing for this feature.
+    /// For task-locals whose values come from the task that adds an operation, use the `taskLocals` parameter of the
+    /// queue's initializer instead.
+    ///
+    /// - Parameter hook: The hook. Its `context` describes the operation whose body starts, and its `body` runs the
+    ///   inner hooks and the body of the operation.
+    public func around(
+        _ hook:
+            @escaping @Sendable (
+                _ context: OperationContext, _ body: @Sendable () async throws -> Void
+            ) async throws -> Void
+    ) {
+        core.middleware.withLock { $0.append(hook) }
+        core.hasMiddleware.store(true, ordering: .relaxed)
+    }
+}
+
+// MARK: - Order
+
+/// The order in which ready operations of one priority start.
+///
+/// ```swift
+/// tiles.schedulingOrder = .lastInFirstOut     // what the user sees now comes first
+/// ```
+///
+/// In every order, children of a running body and further attempts come first, and operations that wait for an
+/// ``Exclusion`` get it in the order in which they asked. An operation whose priority is changed goes behind the others
+/// that have the new priority.
+@nonexhaustive
+public enum SchedulingOrder: Sendable, CaseIterable {
+    /// Operations whose last dependency has just finished come before those that wait, so that few results wait to be
+    /// used.
+    ///
+    /// At most 16 such operations start in a row while others of their priority wait; if several bodies run at a time,
+    /// a few more may. Operations that were ready when they were added start in the order of the adds.
+    case depthFirst
+    /// Operations start in the order in which they became ready, as in Foundation's `OperationQueue`.
+    case firstInFirstOut
+    /// The operation that became ready last starts first, as suits the tiles of a map that scrolls.
+    ///
+    /// Operations that became ready early may wait for as long as others come.
+    case lastInFirstOut
 }

@@ -1,3 +1,5 @@
+internal import CBaton
+
 /// A task that runs many operations, one after another, until there is nothing left to run. Its task is never used for
 /// another worker, and it is never used again, so that a cancellation meant for one operation cannot reach another.
 final class Worker: Sendable {
@@ -82,4 +84,107 @@ final class Worker: Sendable {
 
     /// Performs the cancellation. Called by ``Trampoline`` only.
     func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
+}
+
+// MARK: - Time slices
+
+/// The time that a worker keeps its thread before it lets other tasks run.
+struct TimeSlice {
+    /// The length of a slice, in nanoseconds.
+    private static let length: Int64 = 500_000
+    private static let longestStride = 32
+    private static let firstStride = 4
+    private static let stepsWhenCounting = 64
+
+    private let byCount: Bool
+    private var start = Int64.zero
+    /// The number of operations between two looks at the clock. `left` is the number until the next look.
+    private var stride = firstStride
+    private var left: Int
+
+    init(byCount: Bool) {
+        self.byCount = byCount
+        left = byCount ? Self.stepsWhenCounting : stride
+        restart()
+    }
+
+    /// True if the slice has looked at the clock and found that little time had passed.
+    var bodiesAreShort: Bool { byCount || stride > Self.firstStride }
+
+    mutating func restart() { if !byCount { start = baton_continuous_time() } }
+
+    /// Counts an operation. Returns true if the slice is over.
+    @inline(__always)
+    mutating func isOver() -> Bool {
+        left -= 1
+        return left == 0 && look()
+    }
+
+    @inline(never)
+    private mutating func look() -> Bool {
+        if byCount {
+            left = Self.stepsWhenCounting
+            return true
+        }
+        let used = baton_continuous_time() - start
+        let isOver = used >= Self.length
+        if isOver {
+            stride = max(1, stride / 2)
+        } else if used * 2 < Self.length {
+            stride = min(Self.longestStride, stride * 2)
+        }
+        left = stride
+        return isOver
+    }
+}
+
+// MARK: - Tasks
+
+/// Creates every task of Baton, on the executor that it was made with. A task that is created elsewhere would escape a
+/// seeded scheduler.
+package struct TaskFactory: Sendable {
+    let executor: (any TaskExecutor)?
+    let priority: TaskPriority?
+
+    /// Creates tasks that serve queues and users, and tasks for operations that are in no queue. No body runs on their
+    /// threads.
+    package static let services = TaskFactory(executor: ServiceExecutor.shared, priority: nil)
+
+    /// Creates tasks for timers and searches.
+    static let background = TaskFactory(executor: ServiceExecutor.background, priority: nil)
+
+    /// The factory of tasks that serve a queue whose bodies run on tasks of this factory. A seeded scheduler runs all
+    /// of them itself.
+    var services: TaskFactory {
+        executor is any DeterministicTaskExecutor
+            ? self : TaskFactory(executor: ServiceExecutor.shared, priority: priority)
+    }
+
+    /// The factory of a queue's timers and searches. A seeded scheduler runs all of them itself.
+    var background: TaskFactory {
+        executor is any DeterministicTaskExecutor
+            ? self : TaskFactory(executor: ServiceExecutor.background, priority: priority)
+    }
+
+    @discardableResult
+    package func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if let executor {
+            Task.detached(executorPreference: executor, priority: priority) { await body() }
+        } else {
+            Task.detached(priority: priority) { await body() }
+        }
+    }
+}
+
+extension AnyOperation {
+    /// The factory of tasks that serve this operation.
+    package final var services: TaskFactory { core?.services ?? .services }
+}
+
+/// An executor that orders its jobs by a seed. Queues on it count operations where they would otherwise read the clock,
+/// so that the seed alone decides what happens.
+package protocol DeterministicTaskExecutor: TaskExecutor {
+    /// True if each of its queues has its own ``OperationScope``. Operations outside a seeded schedule must not affect
+    /// it.
+    var hasOwnScope: Bool { get }
 }

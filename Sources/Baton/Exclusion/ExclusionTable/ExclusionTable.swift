@@ -41,7 +41,7 @@ struct Claim {
 ///
 /// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one. Each holder has a
 /// scope of its own as soon as descendants of it hold the name or wait for it. Each scope has a wait queue.
-/// `ExclusionTable+Granting.swift` decides which claims are granted when, and `ExclusionTable+Blocking.swift` finds the
+/// `ExclusionTable+Grants.swift` decides which claims are granted when, and `ExclusionTable+Blockers.swift` finds the
 /// claims that block one another.
 struct ExclusionTable {
     var claims = Slab<Claim>()
