@@ -1,4 +1,5 @@
 public import Baton
+internal import Foundation
 
 /// A rule that says which failed requests are worth another attempt.
 ///
@@ -101,5 +102,51 @@ extension AnyOperation {
         retry(backoff.honoringRetryAfter(), attempts: attempts, deadline: deadline, file: file, line: line) {
             rule.allows($0)
         }
+    }
+}
+
+// MARK: - The header field Retry-After
+
+/// Reads the header field `Retry-After`, which holds a number of seconds or a date.
+enum RetryAfter {
+    /// Returns the wait that a response asks for, or nil if the field is missing or malformed. A date in the past is a
+    /// wait of zero.
+    ///
+    /// A date is compared with the server's own `Date`, if the response has one, because the client's clock may differ.
+    static func delay(_ head: HTTPHead, now: Date) -> Duration? {
+        guard let text = head.headers["Retry-After"]?.trimmed else { return nil }
+        if !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) {
+            // A number that does not fit into 64 bits counts as the longest wait.
+            return .seconds(min(Int64(text) ?? longest, longest))
+        }
+        guard let date = HTTPDate.date(text) else { return nil }
+        let here = head.headers["Date"].flatMap(HTTPDate.date) ?? now
+        let seconds = date.timeIntervalSince(here)
+        return .seconds(min(max(0, seconds), Double(longest)))
+    }
+
+    /// The longest wait, one year, in seconds.
+    private static let longest: Int64 = 365 * 24 * 60 * 60
+}
+
+// MARK: - Dates of header fields
+
+/// Parses the dates of header fields.
+enum HTTPDate {
+    /// The three formats of RFC 9110, 5.6.7: the present one, and two obsolete ones.
+    private static let formats = [
+        "EEE',' dd MMM yyyy HH':'mm':'ss 'GMT'", "EEEE',' dd'-'MMM'-'yy HH':'mm':'ss 'GMT'",
+        "EEE MMM d HH':'mm':'ss yyyy",
+    ]
+
+    static func date(_ text: String) -> Date? {
+        for format in formats {
+            let formatter = DateFormatter()
+            formatter.locale = Locale(identifier: "en_US_POSIX")
+            formatter.timeZone = TimeZone(identifier: "GMT")
+            formatter.dateFormat = format
+            if let date = formatter.date(from: text.trimmed) { return date }
+        }
+        return nil
     }
 }

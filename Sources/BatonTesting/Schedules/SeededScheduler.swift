@@ -1,5 +1,13 @@
 internal import Baton
 
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
 /// An executor that runs one job at a time, in an order drawn from a seed: equal seeds give equal orders.
 ///
 /// The tasks of concurrent code can be interleaved in many orders. A test on a thread pool sees one of them, and may
@@ -119,5 +127,25 @@ extension SeededScheduler {
     var waitsOfOperations: [String] {
         let (explanations, areMore) = AsyncOperationQueue.explanations(on: self, upTo: Self.maxExplanations)
         return explanations.map(\.description) + (areMore ? ["Others have not finished, either."] : [])
+    }
+}
+
+// MARK: - Identity of a thread
+
+/// The identity of a thread, for comparisons.
+struct ThreadIdentity: Equatable, Sendable {
+    private let value: UInt
+
+    /// Returns the identity of the calling thread.
+    ///
+    /// The function is never inlined: the optimizer treats `pthread_self` as a constant, but its value may change at an
+    /// `await`. To be called in synchronous code only.
+    @inline(never)
+    static func current() -> ThreadIdentity {
+        #if canImport(Darwin)
+            ThreadIdentity(value: UInt(bitPattern: pthread_self()))
+        #else
+            ThreadIdentity(value: UInt(pthread_self()))
+        #endif
     }
 }

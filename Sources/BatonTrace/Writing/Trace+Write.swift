@@ -1,3 +1,6 @@
+internal import Baton
+internal import Foundation
+
 extension Trace {
     /// A format in which a trace can be written.
     @nonexhaustive
@@ -37,5 +40,59 @@ extension Trace {
                 }
             try PictureFile.write(bytes, to: path)
         }
+    }
+}
+
+// MARK: - Files
+
+/// Writes a file atomically: it is complete or does not exist. If the path names something else than a regular file,
+/// such as a device or a pipe, that is written to and not replaced.
+enum PictureFile {
+    static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
+        do {
+            try Data(bytes).write(
+                to: URL(fileURLWithPath: resolvingLinks(of: path)), options: isToBeKept(path) ? [] : .atomic)
+        } catch {
+            throw .notWritten(path: path, reason: Trace.text(of: (error as NSError).localizedDescription))
+        }
+    }
+
+    private static func isToBeKept(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
+    /// Returns the path that symbolic links lead to, so that the target is replaced and not the link. The target need
+    /// not exist.
+    private static func resolvingLinks(of path: String) -> String {
+        var place = path
+        // The system follows at most 40 links.
+        for _ in 0..<40 {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
+            place =
+                target.utf8.first == UInt8(ascii: "/")
+                ? target
+                : (place as NSString).deletingLastPathComponent.isEmpty
+                    ? target : "\((place as NSString).deletingLastPathComponent)/\(target)"
+        }
+        return place
+    }
+}
+
+// MARK: - Threads
+
+/// Runs blocking work, such as file access and other programs, on a thread of its own. The global executor has only as
+/// many threads as the machine has cores.
+enum BlockingThread {
+    static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withTaskExecutorPreference(ThreadExecutor(name: "baton-trace", threads: 1)) {
+            try await away(body)
+        }
+    }
+
+    /// `@concurrent` leaves the caller's actor, so the body starts on the preferred executor.
+    @concurrent
+    private static func away<Value: Sendable>(_ body: @Sendable () throws -> Value) async throws -> Value {
+        try body()
     }
 }
