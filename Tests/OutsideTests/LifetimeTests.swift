@@ -349,7 +349,7 @@ struct LifetimeTests {
     // MARK: Ends during a run
 
     @Test("Operations that are ended while workers run others finish once, and are released")
-    func endedInHands() async throws {
+    func endedWhileOthersRun() async throws {
         try await within {
             let tokens = Tokens()
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)

@@ -145,7 +145,7 @@ extension QueueCore.State {
             scheduler.returnPermit()
             return .end
         }
-        return nextAction { $0.nextAction() }
+        return scheduler.nextAction()
     }
 }
 

@@ -44,11 +44,11 @@ extension QueueCore {
                     }
                     current._withUnsafeGuaranteedRef { ExclusionManager.endedInBetween($0) }
                     return .endedBefore
-                case .waiting: return .away(change { state in state.nextAction { $0.nextAction() } })
+                case .waiting: return .away(change { $0.scheduler.nextAction() })
                 }
             case .requestStart(let rates, let holdsExclusions):
                 let next = requestStart(of: current, from: rates, holdsExclusions: holdsExclusions, on: worker)
-                guard let next else { return .away(change { state in state.nextAction { $0.nextAction() } }) }
+                guard let next else { return .away(change { $0.scheduler.nextAction() }) }
                 action = next
             case .evaluate(let optionalState):
                 change { $0.scheduler.releasePermit() }
@@ -75,7 +75,7 @@ extension QueueCore {
             case .pause(let delay):
                 current._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
                 pause(current, for: delay.rest)
-                return .away(change { state in state.nextAction { $0.nextAction() } })
+                return .away(change { $0.scheduler.nextAction() })
             case .cancelled:
                 current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
                 return .toEnd
@@ -105,7 +105,7 @@ extension QueueCore {
         let (action, listing) = change { state in
             let listing = state.list(again: operation, hasDependencies)
             if listing == .heldBySuspension { state.scheduler.append(operation) }
-            return (state.nextAction { $0.reacquirePermit() }, listing)
+            return (state.scheduler.reacquirePermit(), listing)
         }
         switch listing {
         case .listed, .heldBySuspension: break

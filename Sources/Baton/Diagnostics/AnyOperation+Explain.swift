@@ -41,7 +41,7 @@ extension AsyncOperationQueue {
         on executor: some TaskExecutor, upTo limit: Int
     ) -> (explanations: [Explanation], areMore: Bool) {
         let members = QueueDirectory.all.filter { $0.taskFactory.executor === executor }
-            .flatMap { core in core.state.withLock { $0.members() } }
+            .flatMap { core in core.state.withLock { $0.registry.members() } }
             .filter { !$0.hasFinished }
         let inspector = StateInspector()
         let awaited = Set(members.flatMap { inspector.waits(of: $0) }.map { ObjectIdentifier($0.source) })

@@ -145,7 +145,7 @@ extension QueueCore {
     fileprivate func snapshot() -> QueueSnapshot {
         let now = time.now
         let (members, width, isSuspended, running) = state.withLock { state in
-            (state.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
+            (state.registry.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
         }
         var inspector = StateInspector()
         let views = members.map { SnapshotView(at: $0, &inspector) }

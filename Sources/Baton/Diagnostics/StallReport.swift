@@ -124,7 +124,9 @@ extension QueueCore {
 
     /// Returns `nil` if all operations have finished meanwhile.
     func stallReport(after quiet: Duration) -> StallReport? {
-        var (members, inHandlers) = state.withLock { ($0.members(), $0.handlerDispatcher.operationsInHandlers()) }
+        var (members, inHandlers) = state.withLock {
+            ($0.registry.members(), $0.handlerDispatcher.operationsInHandlers())
+        }
         members.removeAll(where: \.hasFinished)
         inHandlers.removeAll { !$0.hasFinished }
         if members.isEmpty, inHandlers.isEmpty { return nil }
@@ -272,8 +274,7 @@ final class StallTimer: Sendable {
 extension QueueCore {
     fileprivate var counters: StallWatch.Machine.Counters {
         state.withLock { state in
-            state.reclaimAll()
-            return StallWatch.Machine.Counters(
+            StallWatch.Machine.Counters(
                 added: state.registry.insertedCount, finished: state.registry.removedCount,
                 taken: state.scheduler.dequeuedCount,
                 handlersReturned: state.handlerDispatcher.completedCount,

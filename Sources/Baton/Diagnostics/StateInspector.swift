@@ -249,7 +249,7 @@ struct StateInspector {
 
     private mutating func running(in core: QueueCore) -> [OperationReference] {
         if let running = view(of: core).running { return running }
-        let members = core.state.withLock { $0.members() }
+        let members = core.state.withLock { $0.registry.members() }
         let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.maxListed).map(\.reference)
         queueViews[ObjectIdentifier(core)]?.running = Array(running)
         return Array(running)

@@ -216,7 +216,7 @@ extension AnyOperation {
         if completion.handlersAreDue { deliver(from: core) }
         let (removal, wasListed) = core.change { state in
             if ending.hasOpenWaits { state.scheduler.endedWithoutPermit() }
-            let wasListed = state.unlist(self)
+            let wasListed = state.scheduler.remove(.passUnretained(self))
             core.addHolder()
             return (core.remove(self, &state), wasListed)
         }

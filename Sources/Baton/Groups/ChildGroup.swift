@@ -250,7 +250,7 @@ extension QueueCore {
             return nil
         }
         return change { state in
-            if !isCancelled { return state.nextAction { $0.park() } }
+            if !isCancelled { return state.scheduler.park() }
             // The cancel of the group has cancelled the worker's task as well, so the worker ends.
             state.scheduler.releasePermit()
             return .end

@@ -125,7 +125,7 @@ extension AnyOperation {
 extension QueueCore {
     /// Makes the operations in the queue publish their events from now on, because somebody observes the queue.
     func observeOperations() {
-        for operation in state.withLock({ $0.members() }) { operation.startObserving() }
+        for operation in state.withLock({ $0.registry.members() }) { operation.startObserving() }
     }
 }
 

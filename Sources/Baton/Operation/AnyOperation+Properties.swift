@@ -257,17 +257,9 @@ extension AnyOperation {
         guard let core else { return isChanged }
         return core.change { state in
             if !condition(currentPriority) { return false }
-            state.setPriority(of: self, to: priority)
+            state.scheduler.move(.passUnretained(self), to: priority)
             if let resumption { state.scheduler.append(resumption, at: priority) }
             return true
         }
-    }
-}
-
-extension QueueCore.State {
-    fileprivate mutating func setPriority(of operation: AnyOperation, to priority: OperationPriority) {
-        // An operation that waits in a worker's local queue is listed again, so that it can be moved.
-        if operation.listing == .localQueue || operation.listing == .releasedLocalQueue { reclaimAll() }
-        scheduler.move(.passUnretained(operation), to: priority)
     }
 }

@@ -233,8 +233,7 @@ extension QueueCore {
     /// them apart, because this run has not added the other one.
     fileprivate func unfinished(of entries: [OperationRegistry.Entry], addedBy run: UInt32) -> [AnyOperation] {
         state.withLock { state in
-            state.reclaimAll()
-            return entries.compactMap { entry in
+            entries.compactMap { entry in
                 state.registry.member(at: entry).flatMap { $0.runNumber == run ? $0 : nil }
             }
         }

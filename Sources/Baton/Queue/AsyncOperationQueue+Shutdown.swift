@@ -137,11 +137,11 @@ extension QueueCore {
         addHolder()
         defer { removeHolder() }
         // The closure returns true to cancel operations that operations elsewhere have joined, too.
-        AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }
+        AnyOperation.cancel(state.withLock { $0.registry.members() }, reason: .queue) { _ in true }
     }
 
     func cancelAll(reason: CancellationReason) {
-        AnyOperation.cancel(state.withLock { $0.members() }, reason: reason) { $0.ownerWithdraws(reason) }
+        AnyOperation.cancel(state.withLock { $0.registry.members() }, reason: reason) { $0.ownerWithdraws(reason) }
     }
 }
 

@@ -226,7 +226,7 @@ struct Admission<Waiter> {
 extension QueueCore.State {
     /// The number of operations that were added and have not begun. A worker that holds a permit between two operations
     /// counts as an operation that has begun, so the difference may be negative.
-    mutating func waitingCount() -> Int { max(0, count() - scheduler.begun) }
+    func waitingCount() -> Int { max(0, registry.count - scheduler.begun) }
 
     mutating func admit() -> Submission? { admission.next(waitingCount()) }
 }

@@ -68,22 +68,18 @@ public final class AsyncOperationQueue: Sendable {
 
     /// Makes a queue with settings that only Baton's own targets use.
     ///
-    /// - Parameters:
-    ///   - probe: Called with every event, outside every lock, on the thread that emits the event.
-    ///   - initialBatchLimit: How many operations a worker takes at once when it begins, at most 16. A worker takes
-    ///     more while bodies are short.
+    /// - Parameter probe: Called with every event, outside every lock, on the thread that emits the event.
     @_disfavoredOverload  // `AsyncOperationQueue { … }` would be ambiguous in the package.
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(), carrying taskLocals: [CarriedTaskLocal] = [],
-        onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?,
-        initialBatchLimit: Int = 1
+        onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?
     ) {
         let core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), taskLocals: taskLocals,
-            onMisuse: onMisuse, probe: probe, initialBatchLimit: initialBatchLimit)
+            onMisuse: onMisuse, probe: probe)
         self.core = Unmanaged.passRetained(core).takeUnretainedValue()
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
@@ -152,12 +148,10 @@ extension AsyncOperationQueue {
     /// The operations that were added and have not finished, children included, in no particular order.
     ///
     /// - Complexity: O(n) for n operations.
-    public var operations: [AnyOperation] { core.state.withLock { $0.members() } }
+    public var operations: [AnyOperation] { core.state.withLock { $0.registry.members() } }
 
     /// The number of operations that were added and have not finished, children included.
-    ///
-    /// - Complexity: O(w) for w running workers of the queue.
-    public var operationCount: Int { core.state.withLock { $0.count() } }
+    public var operationCount: Int { core.state.withLock { $0.registry.count } }
 
     /// The handler for misuse of calls that do not throw; nil, the default, writes one line to standard error.
     ///

@@ -283,10 +283,10 @@ extension QueueCore.State {
         // If nobody waits for the previous `before` fence, its barrier has joined another operation and does not wait
         // for the operations before it.
         if let last, let places = barriers.placesSinceNewest, last.before.users > 0 {
-            let others = members(at: places).filter { $0 !== last.barrier }
+            let others = registry.members(at: places).filter { $0 !== last.barrier }
             before = Fence(.before, number, last.barrier, last.before, others, on: core)
         } else {
-            before = Fence(.before, number, nil, nil, members(), on: core)
+            before = Fence(.before, number, nil, nil, registry.members(), on: core)
         }
         // Counts the barrier itself as a user.
         before.users += 1

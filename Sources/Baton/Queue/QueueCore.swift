@@ -11,7 +11,6 @@ final class QueueCore: Sendable {
         // parallel pass their cache lines back and forth.
         var registry = OperationRegistry()
         var scheduler: Scheduler
-        var localQueues = LocalQueues()
         var handlerDispatcher = HandlerDispatcher()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
@@ -69,8 +68,6 @@ final class QueueCore: Sendable {
     let timerService: TimerService
     /// True if workers measure a time slice in operations and not in time, which a seeded schedule requires.
     let slicesByCount: Bool
-    /// The initial batch limit of a worker; see ``LocalQueue/init(initialBatchLimit:isTimed:)``.
-    let initialBatchLimit: Int
     /// Numbers the queue's events and passes them on to observers and event streams.
     let broadcaster: EventBroadcaster
     /// Reports to its subscribers when nothing happens in the queue.
@@ -80,7 +77,7 @@ final class QueueCore: Sendable {
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
         time: TimeSource, taskLocals: [CarriedTaskLocal] = [], onMisuse: (@Sendable (Misuse) -> Void)?,
-        probe: (@Sendable (OperationEvent) -> Void)?, initialBatchLimit: Int
+        probe: (@Sendable (OperationEvent) -> Void)?
     ) {
         self.name = name
         self.time = time
@@ -95,7 +92,6 @@ final class QueueCore: Sendable {
         self.taskLocals = taskLocals
         // The hooks bind the task-locals around each body.
         hasMiddleware.store(!taskLocals.isEmpty, ordering: .relaxed)
-        self.initialBatchLimit = initialBatchLimit
         number = QueueDirectory.nextNumber()
         broadcaster = EventBroadcaster(
             of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
@@ -135,10 +131,7 @@ final class QueueCore: Sendable {
 
     @inline(__always)
     private func assignPermit(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Action {
-        if !state.localQueues.isEmpty, !state.scheduler.allowsLocalQueues(at: state.localQueues.level) {
-            state.reclaimAll()
-        }
-        let action = state.scheduler.assignPermit(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
+        let action = state.scheduler.assignPermit(startsWorkers: startsWorkers)
         if !state.admission.isEmpty { return admitSubmission(&state, unless: action) }
         let now = state.scheduler.hint
         // The hint is written only when it changes, because every worker reads its cache line.
@@ -199,13 +192,6 @@ final class QueueCore: Sendable {
     @inline(__always)
     func remove(_ operation: AnyOperation, _ state: inout State) -> RemovalResult {
         state.registry.remove(operation)
-        return removalResult(&state)
-    }
-
-    /// Reports whether the queue has become empty. Callers whose own operation was removed earlier use it after they
-    /// have reclaimed a local queue, because only then the registry loses the operations that were removed through it.
-    @inline(__always)
-    func removalResult(_ state: inout State) -> RemovalResult {
         if state.registry.count > 0 || !state.retainsItself { return .othersRemain }
         state.retainsItself = false
         let isSweepRunning = state.suspects.queueDidEmpty()
@@ -315,7 +301,7 @@ extension QueueCore {
     func lastHandleWasReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
-            return state.members().filter { state.strands($0) }
+            return state.registry.members().filter { state.strands($0) }
         }
         for operation in stranded { operation.endUnlessRetried(with: .queueReleased)?.complete() }
     }

@@ -75,13 +75,12 @@ struct ReadyQueues {
     }
 
     @inline(__always)
-    mutating func popFirst(at level: OperationPriority) -> (operation: Unmanaged<AnyOperation>, isReleased: Bool)? {
+    mutating func popFirst(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         if released.filled.contains(level), mayGoFirst(at: level) {
-            return released.popFirst(at: level).map { ($0, true) }
+            return released.popFirst(at: level)
         }
         releasedInARow = 0
-        let first = requeued.filled.contains(level) ? requeued.popFirst(at: level) : added.popFirst(at: level)
-        return first.map { ($0, false) }
+        return requeued.filled.contains(level) ? requeued.popFirst(at: level) : added.popFirst(at: level)
     }
 
     @inline(__always)
@@ -104,11 +103,6 @@ struct ReadyQueues {
 
     mutating func popFirst(requeuedAt level: OperationPriority) -> Unmanaged<AnyOperation>? {
         requeued.popFirst(at: level)
-    }
-
-    /// Puts an operation back where it was: before the others of its kind.
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
-        if isReleased { released.prepend(operation, at: level) } else { added.prepend(operation, at: level) }
     }
 
     /// Appends an operation behind the others of its kind.

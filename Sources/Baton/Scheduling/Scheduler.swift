@@ -91,8 +91,6 @@ struct Scheduler {
     /// Operations that had ended when another thread was about to list them. The caller of ``takeEnded()`` releases
     /// them.
     private var ended = IntrusiveList()
-    /// The priority of the operations that wait in local queues, if there are any.
-    private var localQueuePriorities = PriorityMask()
 
     init(width: Int, isSuspended: Bool) {
         self.width = width
@@ -110,7 +108,7 @@ struct Scheduler {
     /// worker continue with an operation that it has made ready while others wait.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
-        guard let highest = startable.union(resumptions.filled).union(localQueuePriorities).highest else { return 0 }
+        guard let highest = startable.union(resumptions.filled).highest else { return 0 }
         return order == .depthFirst ? highest.rawValue + 1 : Self.mustAsk
     }
 
@@ -238,7 +236,7 @@ struct Scheduler {
             children.remove(operation, at: level, isReleased: listing == .releasedChildren)
         case .returning: returning.remove(operation, at: level)
         case .requeued: ready.remove(requeued: operation, at: level)
-        case .none, .localQueue, .releasedLocalQueue, .over: return false
+        case .none, .over: return false
         }
         return true
     }
@@ -261,7 +259,7 @@ struct Scheduler {
             ready.remove(requeued: operation, at: former)
             ready.append(requeued: operation, at: level)
         // The operation waits for something else, or a worker has taken it up.
-        case .none, .localQueue, .releasedLocalQueue, .over: break
+        case .none, .over: break
         }
     }
 
@@ -296,45 +294,7 @@ struct Scheduler {
         return taken.first
     }
 
-    // MARK: Local queues
-
-    /// True if a worker may have several operations of this priority in its local queue, because all of them may start
-    /// and nothing comes before them.
-    @inline(__always)
-    func allowsLocalQueues(at level: OperationPriority) -> Bool {
-        width > 1 && running <= width && !isSuspended && goingFirst.isEmpty && resumptions.isEmpty
-            && order != .lastInFirstOut && ready.filledRequeued.isEmpty
-            && level.rawValue >= ready.filled.highest?.rawValue ?? 0
-    }
-
-    /// The highest priority that may start, not counting operations in local queues.
-    var highestStartable: OperationPriority? { startable.highest }
-
-    /// Takes a ready operation for a local queue. Requires ``allowsLocalQueues(at:)``, so that no operation which had
-    /// been taken up before is ready.
-    @inline(__always)
-    mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
-        assert(allowsLocalQueues(at: level))
-        if !ready.filled.contains(level) { return nil }
-        dequeuedCount &+= 1
-        guard let (operation, isReleased) = ready.popFirst(at: level) else { return nil }
-        note(operation, isReleased ? .releasedLocalQueue : .localQueue)
-        return operation
-    }
-
-    /// Lists an operation from a local queue again, before the others of its kind.
-    mutating func reclaim(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
-        dequeuedCount &-= 1
-        let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedLocalQueue
-        ready.prepend(operation, at: level, isReleased: isReleased)
-        note(operation, isReleased ? .released : .ready)
-    }
-
-    /// Updates the priority of the operations that wait in local queues.
-    mutating func note(_ localQueues: LocalQueues) {
-        localQueuePriorities = PriorityMask()
-        if localQueues.haveMore { localQueuePriorities.insert(localQueues.level) }
-    }
+    // MARK: The next operation or resumption
 
     /// Lists a body that needs a permit to go on.
     ///
@@ -358,7 +318,7 @@ struct Scheduler {
             return popGoingFirst(at: level)
         }
         goingFirstInARow = 0
-        return ready.popFirst(at: level)?.operation
+        return ready.popFirst(at: level)
     }
 
     private mutating func popGoingFirst(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
@@ -368,7 +328,7 @@ struct Scheduler {
             return operation
         }
         returningInARow = 0
-        return children.popFirst(at: level)?.operation
+        return children.popFirst(at: level)
     }
 
     /// True if an operation that goes first may start before ready ones of its priority. Such operations can cause more
@@ -399,17 +359,15 @@ struct Scheduler {
 
     /// Decides what the free permits allow. Called after every change.
     ///
-    /// - Parameters:
-    ///   - more: True if an operation waits in a local queue.
-    ///   - startsWorkers: False if no worker is to be started yet.
+    /// - Parameter startsWorkers: False if no worker is to be started yet.
     @inline(__always)
-    mutating func assignPermit(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
+    mutating func assignPermit(startsWorkers: Bool = true) -> Action {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
             return .resume(.passRetained(resumption))
         }
-        if isStarting || !startsWorkers || startable.isEmpty && !more() { return .none }
+        if isStarting || !startsWorkers || startable.isEmpty { return .none }
         isStarting = true
         running += 1
         return .startWorker
@@ -476,7 +434,7 @@ struct Scheduler {
         if isSuspended || running >= width { return false }
         let before = goingFirst.union(resumptions.filled).union(ready.filledRequeued)
         if let first = before.highest, first >= level { return false }
-        if let first = ready.filled.union(localQueuePriorities).highest, first > level { return false }
+        if let first = ready.filled.highest, first > level { return false }
         parked -= 1
         running += 1
         dequeuedCount &+= 1
@@ -499,10 +457,6 @@ enum Listing: UInt8 {
     case releasedChildren
     case returning
     case requeued
-    /// The operation is in the local queue of a worker, or was taken from there.
-    case localQueue
-    /// The operation is in the local queue of a worker, or was taken from there. Before that it was in `released`.
-    case releasedLocalQueue
     /// The operation ended before its run, and is never listed again.
     case over
 }

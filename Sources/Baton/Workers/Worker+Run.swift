@@ -21,13 +21,13 @@ extension QueueCore {
             ?? take(
                 change { state in
                     addHolder()
-                    return state.nextAction { $0.workerStarted() }
+                    return state.scheduler.workerStarted()
                 })
         defer { removeHolder() }
         while let operation = next {
             if task.isTainted {
                 // User code has cancelled the task or raised its priority, so the next operation must not run on it.
-                return handOver(operation, from: worker)
+                return handOver(operation)
             }
             var run = CompletedRun(hasRun: false)
             let result: TakeUpResult
@@ -56,11 +56,10 @@ extension QueueCore {
             // A worker whose task is cancelled ends, even if the body has cancelled it. The queue chooses the next
             // operation when another worker starts.
             if run.mustRetire || task.isCancelled {
-                retire(operation, &run, inline, on: worker)
+                retire(operation, &run, inline)
                 return
             } else if slice.isOver() {
-                worker.localQueue.sampleClock(bodiesAreShort: slice.bodiesAreShort)
-                if endSlice(operation, &run, &inline, on: worker) { return }
+                if endSlice(operation, &run, &inline) { return }
                 // The worker holds no operation while it yields, so the queue may become idle without it.
                 removeHolder()
                 await Task.yield()
@@ -68,52 +67,36 @@ extension QueueCore {
                 next = take(
                     change { state in
                         addHolder()
-                        return state.nextAction(refilling: worker.localQueue)
+                        return state.scheduler.nextAction()
                     })
             } else {
-                next = nextOperation(after: operation, &run, &inline, on: worker, bodiesAreShort: slice.bodiesAreShort)
+                next = nextOperation(after: operation, &run, &inline)
             }
         }
-        if worker.localQueue.isInUse { endBatch(of: worker) }
     }
 
     /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
-    private func handOver(_ operation: Unmanaged<AnyOperation>, from worker: Worker) {
-        if worker.localQueue.isInUse { endBatch(of: worker) }
+    private func handOver(_ operation: Unmanaged<AnyOperation>) {
         addHolder()
         Worker.start(on: self, beginningWith: operation)
     }
 
-    /// Returns the operation that the worker runs next: one that has become ready by the last operation, else one from
-    /// its local queue, else the one that the queue chooses.
+    /// Returns the operation that the worker runs next: one that has become ready by the last operation, else the one
+    /// that the queue chooses.
     @inline(never)
     private func nextOperation(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
-        on worker: Worker,
-        bodiesAreShort: Bool
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Unmanaged<AnyOperation>? {
-        if run.isPlain, let another = worker.localQueue.popNext(afterRemoving: operation) {
-            operation.release()
-            return another
-        }
         if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, inline) {
             inline.count += 1
-            if !run.handlersAreDue, worker.localQueue.remove(operation) {
-                operation.release()
-            } else {
-                let removal = state.withLock { state in
-                    if !run.handlersAreDue { state.open(worker.localQueue, continuingWith: follower) }
-                    return remove(operation, &run, &state)
-                }
-                releaseAndReport(operation, run, removal)
-            }
+            let removal = state.withLock { state in remove(operation, &run, &state) }
+            releaseAndReport(operation, run, removal)
             return follower
         }
-        worker.localQueue.sampleClock(bodiesAreShort: bodiesAreShort)
         return run.groups == nil
-            ? takeNext(after: operation, &run, &inline, on: worker)
-            : takeNext(afterGroupsOf: operation, &run, &inline, on: worker)
+            ? takeNext(after: operation, &run, &inline)
+            : takeNext(afterGroupsOf: operation, &run, &inline)
     }
 
     // MARK: Steps
@@ -191,9 +174,6 @@ extension QueueCore {
         var startsDelivery = false
         /// The groups that have ended with the operation, linked.
         var groups: Unmanaged<AnyOperation>?
-
-        /// True if the operation needs no clean-up besides removing it from the registry.
-        var isPlain: Bool { hasRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
     }
 
     /// The number of operations with which the worker has continued inline since it last asked the queue, and the
@@ -270,7 +250,7 @@ extension QueueCore {
     private func remove(_ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ state: inout State)
         -> RemovalResult
     {
-        if !run.hasRun { return removalResult(&state) }
+        if !run.hasRun { return .othersRemain }
         // The operation is appended before it leaves, because a queue with pending handlers is not idle.
         if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(operation) }
         return operation._withUnsafeGuaranteedRef { remove($0, &state) }
@@ -300,15 +280,13 @@ extension QueueCore {
 
     @inline(__always)
     private func takeNext(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
-        on worker: Worker
+        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Unmanaged<AnyOperation>? {
         var removal = RemovalResult.othersRemain
         let action = change { state in
-            state.reclaim(own: worker.localQueue, isPlain: run.isPlain)
             removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            let action = state.nextAction(refilling: worker.localQueue)
+            let action = state.scheduler.nextAction()
             inline = InlineStarts(budget: state.scheduler.inlineBudget)
             return action
         }
@@ -320,11 +298,9 @@ extension QueueCore {
     /// by their end may come first.
     @inline(__always)
     private func takeNext(
-        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts,
-        on worker: Worker
+        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Unmanaged<AnyOperation>? {
         let removal = change { state in
-            state.reclaim(own: worker.localQueue, isPlain: false)
             let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
             return removal
@@ -332,7 +308,7 @@ extension QueueCore {
         releaseAndReport(operation, run, removal)
         return take(
             change { state in
-                let action = state.nextAction(refilling: worker.localQueue)
+                let action = state.scheduler.nextAction()
                 inline = InlineStarts(budget: state.scheduler.inlineBudget)
                 return action
             })
@@ -341,10 +317,9 @@ extension QueueCore {
     /// Lets the operation leave at the end of a time slice. Returns true if the worker ends, because another worker
     /// waits for its thread.
     private func endSlice(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts, on worker: Worker
+        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Bool {
         let (ends, removal) = change { state in
-            state.reclaim(own: worker.localQueue, isPlain: run.isPlain)
             let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
             inline = InlineStarts(budget: state.scheduler.inlineBudget)
@@ -354,23 +329,12 @@ extension QueueCore {
         return ends
     }
 
-    /// Reclaims the local queue of a worker that ends, or that another worker replaces.
-    @inline(never)
-    private func endBatch(of worker: Worker) {
-        didRemove(
-            change { state in
-                state.reclaim(own: worker.localQueue, isPlain: false)
-                return removalResult(&state)
-            })
-    }
-
     /// Ends a worker that must not run another body. The scheduler starts a new one.
     @inline(never)
     private func retire(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts, on worker: Worker
+        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
     ) {
         let removal = change { state in
-            state.reclaim(own: worker.localQueue, isPlain: false)
             let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
             if run.holdsPermit { state.scheduler.returnPermit() } else { state.scheduler.endedWithoutPermit() }

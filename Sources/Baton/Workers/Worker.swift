@@ -22,16 +22,12 @@ final class Worker: Sendable {
     private let link = Locked(Link())
     /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
     let attemptTimeout = Locked(AttemptTimeout())
-    let localQueue: LocalQueue
-
-    init(localQueue: LocalQueue = LocalQueue()) { self.localQueue = localQueue }
 
     /// Starts a worker.
     ///
     /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
-        let worker = Worker(
-            localQueue: LocalQueue(initialBatchLimit: core.initialBatchLimit, isTimed: !core.slicesByCount))
+        let worker = Worker()
         worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
             worker.removeTimer(of: core.timerService)
@@ -107,9 +103,6 @@ struct TimeSlice {
         left = byCount ? Self.stepsWhenCounting : stride
         restart()
     }
-
-    /// True if the slice has looked at the clock and found that little time had passed.
-    var bodiesAreShort: Bool { byCount || stride > Self.firstStride }
 
     mutating func restart() { if !byCount { start = baton_continuous_time() } }
 

@@ -79,15 +79,13 @@ struct PriorityTests {
         #expect(stage.misuses.count == 0)
     }
 
-    @Test("A change affects operations that a worker has taken at once")
-    func ofThoseInAHand() {
+    @Test("A body changes the priorities of operations that are ready behind it")
+    func ofManyReadyOperations() {
         let steps = StepExecutor()
         let log = EventLog<String>()
         let queue = AsyncOperationQueue(
-            maxConcurrentOperationCount: 2, isSuspended: true, executor: steps, onMisuse: nil, probe: nil,
-            initialBatchLimit: 16)
+            maxConcurrentOperationCount: 2, isSuspended: true, executor: steps)
         let operations = (0..<10).map { number in AsyncOperation("\(number)") { log("\(number)") } }
-        // A worker takes its first operation alone.
         let first = AsyncOperation("first") { log("first") }
         let second = AsyncOperation("second") {
             log("second")

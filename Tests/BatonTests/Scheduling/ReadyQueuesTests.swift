@@ -26,7 +26,7 @@ import Testing
         }
 
         func pop() -> String? {
-            lines.popFirst(at: .normal)?.operation.takeUnretainedValue().name
+            lines.popFirst(at: .normal)?.takeUnretainedValue().name
         }
 
         func popAll() -> [String] {

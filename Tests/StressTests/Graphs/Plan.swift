@@ -9,9 +9,6 @@ struct Plan: Sendable {
     var keepsOperations: Bool
     /// True if the queues report their events.
     var hasProbe: Bool
-    /// The number of operations that a worker takes at once at first. Graphs are too small for a worker to raise its
-    /// limit.
-    var initialBatchLimit: Int
     var ending: Ending
     var observers: [ObserverNote] = []
 }

@@ -8,7 +8,6 @@ extension Plan {
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
         // Some rounds have no probe, because the engine takes shorter paths for operations that nobody observes.
         hasProbe = isThreaded ? dice.isLucky(percent: 50) : !seed.isMultiple(of: 4)
-        initialBatchLimit = [1, 1, 4, 16][Int((seed / 4 + seed) % 4)]
         ending = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
         drivers = Array(repeating: [], count: dice.number(1...4))
         if graph.hasBarriers {

@@ -32,8 +32,7 @@ final class PlainRound: Sendable {
         self.seed = seed
         isSeeded = scheduler != nil
         queue = AsyncOperationQueue(
-            name: "plain", maxConcurrentOperationCount: dice.number(1...4), executor: scheduler, probe: nil,
-            initialBatchLimit: dice.pick([1, 4, 16]))
+            name: "plain", maxConcurrentOperationCount: dice.number(1...4), executor: scheduler)
     }
 
     func play() async {

@@ -2,9 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Runs operations most of which need no work after their end, so that workers take several at once and run them
-/// without the queue's lock, while other threads reclaim them. Random graphs rarely test this, because most of their
-/// operations have dependents or handlers.
+/// Runs operations most of which need no work after their end, so that workers do nothing but take operations from the
+/// queue. Random graphs rarely test this, because most of their operations have dependents or handlers.
 @Suite struct PlainStressTests {
     @Test(.timeLimit(.minutes(60))) func everyPromiseHoldsUnderEverySchedule() async throws {
         try await Seeds.forEach(2_000, from: 7) { seed in

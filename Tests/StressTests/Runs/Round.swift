@@ -35,7 +35,7 @@ final class Round: Sendable {
         for (index, note) in graph.queues.enumerated() {
             if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
-            queues.append(Self.queue(index, note, plan.initialBatchLimit, executor, ledger, scheduler?.clock))
+            queues.append(Self.queue(index, note, executor, ledger, scheduler?.clock))
         }
         site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
@@ -56,15 +56,15 @@ final class Round: Sendable {
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ reach: Int, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
         _ clock: TestClock?
     ) -> AsyncOperationQueue {
-        if let clock { return queue(index, note, reach, executor, ledger, on: clock) }
-        return queue(index, note, reach, executor, ledger, on: ContinuousClock())
+        if let clock { return queue(index, note, executor, ledger, on: clock) }
+        return queue(index, note, executor, ledger, on: ContinuousClock())
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ reach: Int, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
         on clock: some Clock<Duration>
     ) -> AsyncOperationQueue {
         let probe: @Sendable (OperationEvent) -> Void = { ledger.told($0, queue: index) }
@@ -74,7 +74,7 @@ final class Round: Sendable {
             onMisuse: { misuse in
                 if !misuse.isOfSecondAdd { ledger.violation("G10: \(misuse)") }
             },
-            probe: ledger.hasProbe ? probe : nil, initialBatchLimit: reach)
+            probe: ledger.hasProbe ? probe : nil)
         if ledger.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Baton
 
-/// The local queues of workers, which must have no visible effect except on speed.
-@Suite(.timeLimit(.minutes(10))) struct DealingTests {
-    /// The number of short operations after which a worker takes sixteen at once.
+/// Queues in which many short operations are ready while one of them does something to the queue.
+@Suite(.timeLimit(.minutes(10))) struct ManyReadyOperationsTests {
+    /// The number of short operations that are ready behind the given ones.
     private static let many = 100
 
     /// Adds forty short operations, the given ones, and optionally many more, and then resumes the queue.
@@ -21,14 +21,11 @@ import Testing
         stage.queue.isSuspended = false
     }
 
-    /// Adds an operation whose body runs while other operations wait in the local queue of its worker.
+    /// Adds an operation whose body runs while others are ready behind it.
     private func inTheMiddle(
         _ stage: TestQueue, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
     ) -> AsyncOperation<Void> {
-        let middle = AsyncOperation("middle") { [core = stage.queue.core] context in
-            #expect(core.state.withLock { !$0.localQueues.isEmpty && $0.localQueues.haveMore })
-            try await body(context)
-        }
+        let middle = AsyncOperation("middle") { context in try await body(context) }
         add(middle, to: stage)
         return middle
     }
@@ -37,39 +34,31 @@ import Testing
 
     private static let numbers = (0..<many).map { "\($0)" }
 
-    @Test func G23_whatWaitsBehindABodyThatWaitsGoesOnElsewhere() {
+    @Test("Operations behind a body that waits start in order on another worker")
+    func G23_operationsBehindABodyThatWaitsStartElsewhere() {
         let stage = TestQueue(width: 2)
         let gate = Gate()
         _ = inTheMiddle(stage) { _ in await gate.wait() }
         stage.steps.runAll()
-        expectNearlyInOrder(stage)
+        #expect(after(stage) == Self.numbers)
         gate.open()
         stage.steps.runAll()
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Checks the order in which other workers run the operations. Another worker begins with the first one in the
-    /// list, and then sees that the local queue makes no progress.
-    private func expectNearlyInOrder(_ stage: TestQueue) {
-        let ran = after(stage)
-        let behind = ran.firstIndex(of: "0")!
-        #expect(behind == 1)
-        #expect(ran.filter { $0 != ran[0] } == Self.numbers.filter { $0 != ran[0] })
-        #expect(ran.count == Self.many)
-    }
-
-    /// The body awaits an operation in the local queue of its own worker.
-    @Test func aBodyMayAwaitWhatIsInTheHandOfItsWorker() {
+    @Test("A body may await an operation that is ready behind it")
+    func aBodyAwaitsAnOperationBehindIt() {
         let stage = TestQueue(width: 2)
         let next = Mutex<AsyncOperation<Void>?>(nil)
         let middle = inTheMiddle(stage) { _ in try await next.withLock { $0 }?.value }
         next.withLock { $0 = stage.queue.operations.first { $0.name == "3" } as? AsyncOperation<Void> }
         stage.steps.runAll()
         #expect(middle.ending == "success")
-        expectNearlyInOrder(stage)
+        #expect(after(stage) == Self.numbers)
     }
 
-    @Test func G23_aHigherPriorityComesBeforeWhatALaneHasTaken() {
+    @Test("A higher priority comes before all operations that are ready")
+    func G23_aHigherPriorityComesBeforeManyReadyOperations() {
         let stage = TestQueue(width: 2)
         let urgent = stage.noting("urgent")
         urgent.priority = .high
@@ -139,13 +128,11 @@ import Testing
         #expect(after(stage).isEmpty)
         #expect(middle.ending == "success")
         #expect(stage.queue.operationCount == 0)
-        #expect(
-            stage.queue.core.state.withLock { $0.hasNothingToDo && $0.scheduler.running == 0 && $0.localQueues.isEmpty }
-        )
+        #expect(stage.queue.core.state.withLock { $0.hasNothingToDo && $0.scheduler.running == 0 })
     }
 
-    /// The operations are cancelled while they wait in the local queue, and a new operation gets the index of one of
-    /// them in the registry.
+    /// The operations are cancelled while they are ready, and a new operation gets the index of one of them in the
+    /// registry.
     @Test func aPlaceThatIsUsedAgainIsNotGivenBackTwice() {
         let stage = TestQueue(width: 2)
         let added = (0..<5).map { stage.noting("added \($0)") }
@@ -159,8 +146,8 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
-    /// Operations that a body makes ready run on the same worker. The operations in its local queue run after at most
-    /// sixteen of them.
+    /// Operations that a body makes ready run on the same worker. The operations that were ready before run after at
+    /// most sixteen of them.
     @Test func aChainGoesOnForSixteen() {
         let stage = TestQueue(width: 2)
         let first = stage.noting("c0")
@@ -175,7 +162,7 @@ import Testing
         #expect(after(stage).count == 40 + Self.many)
     }
 
-    /// The follower runs between two operations of the local queue without belonging to it.
+    /// The follower runs before the operations that were ready before it, and leaves the queue when it has finished.
     @Test func aFollowerLeavesByItself() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<[String]>()
@@ -190,8 +177,7 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
-    /// Each operation leaves through the local queue of the worker that continues with the next one. The queue counts
-    /// only those that remain.
+    /// The worker continues with each operation without asking the queue. The queue counts only those that remain.
     @Test func whatHasFinishedInAChainIsNotCounted() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
@@ -208,10 +194,7 @@ import Testing
         stage.queue.add(chain)
         stage.steps.runAll()
         #expect(seen.events == [43, 36, 29, 22, 15, 8, 1])
-        #expect(
-            stage.queue.core.state.withLock {
-                $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
-            })
+        #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
     }
 
     /// The operation waits for an exclusion while its worker continues with another one.
@@ -230,27 +213,6 @@ import Testing
         stage.steps.runAll()
         #expect(after(stage).last == "away")
         #expect(stage.queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
-    }
-
-    /// The worker's task is cancelled with an attempt that takes too long, so the worker runs no further operation.
-    @Test func aWorkerThatEndsGivesItsHandBack() {
-        let stage = TestQueue(width: 2)
-        let slow = AsyncOperation("slow") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
-            .retry(.constant(.seconds(1)), attempts: 2).timeout(.seconds(5))
-        // The only other worker is blocked, so it cannot reclaim the local queue first.
-        let gate = Gate()
-        stage.run(stage.waiting("before all", at: gate))
-        add(slow, to: stage, withMany: false)
-        stage.steps.runAll()
-        #expect(stage.queue.core.state.withLock { !$0.localQueues.isEmpty && !$0.localQueues.haveMore })
-        stage.advance(by: .seconds(5))
-        #expect(stage.queue.core.state.withLock { $0.localQueues.isEmpty && $0.registry.count == 2 })
-        stage.advance(by: .seconds(1))
-        stage.advance(by: .seconds(5))
-        #expect(slow.ending == "timed out after 5.0 seconds")
-        gate.open()
-        stage.steps.runAll()
-        #expect(stage.queue.core.state.withLock { $0.hasNothingToDo })
     }
 
     /// Runs chains with other operations between them, while another task reads the queue.
@@ -279,14 +241,11 @@ import Testing
             let failed = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + failed == 3_000)
             #expect(queue.operationCount == 0)
-            #expect(
-                queue.core.state.withLock {
-                    $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
-                })
+            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
         }
     }
 
-    /// Runs everything that reads or reclaims local queues while the workers continue in them.
+    /// Runs everything that reads or changes the queue while the workers continue.
     @Test func underThreads() async {
         for round in 0..<20 {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 7)
@@ -330,10 +289,7 @@ import Testing
             let cancelled = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + cancelled == 4_000)
             #expect(queue.operationCount == 0)
-            #expect(
-                queue.core.state.withLock {
-                    $0.registry.insertedCount == $0.registry.removedCount && $0.localQueues.isEmpty
-                })
+            #expect(queue.core.state.withLock { $0.registry.insertedCount == $0.registry.removedCount })
         }
     }
 }
