@@ -1,6 +1,6 @@
 // Functions that Swift does not have, or that would take twice the time in Swift: notes to ThreadSanitizer, a word for
 // each thread, the names of threads, condition variables with a timeout, a line on standard error, the time, a pause in
-// a spin lock, a prefetch for writing, and signals.
+// a spin lock, and signals.
 #pragma once
 
 #include <pthread.h>
@@ -82,16 +82,3 @@ int baton_catch_signal(int number);
 
 /// Restores the action that the signal had before it was caught.
 void baton_release_signal(int number);
-
-/// Prefetches 160 bytes that this thread is about to write. On x86-64 this needs assembler: the compiler also targets
-/// the oldest of these processors, which ignore `prefetchw`, and so turns the built-in function into a prefetch for
-/// reading, after which the write has to fetch the line again.
-static inline void baton_prefetch(const void *_Nonnull address) {
-    for (int offset = 0; offset < 160; offset += 64) {
-#ifdef __x86_64__
-        __asm__ volatile("prefetchw %0" : : "m"(*((const char *)address + offset)));
-#else
-        __builtin_prefetch((const char *)address + offset, 1);
-#endif
-    }
-}
