@@ -43,6 +43,30 @@ import Testing
         }
     }
 
+    @Test("Operations are found by their places, each once, and free places hold none")
+    func membersAtPlaces() {
+        var registry = OperationRegistry()
+        for operation in operations { registry.insert(.passUnretained(operation)) }
+        registry.remove(operations[1])
+        #expect(registry.members(at: [4, 1, 0, 4, 99]).map { $0.name! } == ["0", "4"])
+    }
+
+    @Test("An entry finds its operation until that operation is removed")
+    func entries() {
+        var registry = OperationRegistry()
+        for operation in operations[..<3] { registry.insert(.passUnretained(operation)) }
+        let entry = OperationRegistry.Entry(of: operations[1])
+        #expect(registry.member(at: entry) === operations[1])
+        registry.remove(operations[1])
+        #expect(registry.member(at: entry) == nil)
+        registry.insert(.passUnretained(operations[3]))
+        #expect(registry.member(at: entry) == nil, "Another operation has its place.")
+        registry.remove(operations[0])
+        registry.remove(operations[2])
+        registry.remove(operations[3])
+        #expect(registry.member(at: entry) == nil, "The registry has no places any more.")
+    }
+
     @Test func reservingChangesNothing() {
         var registry = OperationRegistry()
         registry.insert(.passUnretained(operations[0]))
