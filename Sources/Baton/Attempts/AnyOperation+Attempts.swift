@@ -211,7 +211,7 @@ extension AsyncOperation {
         let repetition = Repetition(
             interval: checked(interval, "an interval", place), count: count.map { max(1, $0) },
             // The closure is called only with this operation, so the downcast is safe.
-            isDone: { try await isDone(unsafeDowncast($0, to: AsyncOperation<Output>.self).storedOutput) })
+            isDone: { try await isDone($0.withOutput(Output.self).storedOutput) })
         // The former repetition is released after unlocking.
         var former: Repetition?
         changeTiming("a repetition", place) { timing in

@@ -6,7 +6,7 @@
 struct AttemptTimeout {
     struct Attempt {
         /// Not retained: the worker calls ``AttemptTimeout/end()`` before anything can release the operation.
-        let operation: Unmanaged<AnyOperation>
+        let operation: Unretained<AnyOperation>
         /// The run of the body. Runs are told apart by this number, because attempts are counted from 1 again when an
         /// operation repeats.
         let run: Int32
@@ -42,7 +42,7 @@ struct AttemptTimeout {
     /// measured from the start of the attempt.
     func start(of operation: AnyOperation) -> Duration? {
         guard let attempt, !attempt.isLast,
-            attempt.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
+            attempt.operation.refers(to: operation)
         else { return nil }
         return attempt.end - attempt.limit
     }

@@ -3,16 +3,16 @@
 extension QueueCore {
     /// Records the start of an attempt, if its timing needs it. Returns true if the attempt has a timeout.
     @inline(__always)
-    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
+    func startAttempt(of operation: Unretained<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
         let limit: Duration?
         var run: Int32 = 0
         switch timing {
-        case .shared(let limits): limit = limits._withUnsafeGuaranteedRef { $0.values.limit }
+        case .shared(let limits): limit = limits.use { $0.values.limit }
         case .own(let timing):
-            if timing._withUnsafeGuaranteedRef({ $0.rareTiming != nil }) {
-                return timing._withUnsafeGuaranteedRef { startRareAttempt(of: operation, $0, on: worker) }
+            if timing.use({ $0.rareTiming != nil }) {
+                return timing.use { startRareAttempt(of: operation, $0, on: worker) }
             }
-            (limit, run) = timing._withUnsafeGuaranteedRef { ($0.limit, $0.run) }
+            (limit, run) = timing.use { ($0.limit, $0.run) }
         }
         guard let limit else { return false }
         beginTimeout(of: operation, run, until: timerService.now + limit, limit, isLast: false, on: worker)
@@ -22,19 +22,19 @@ extension QueueCore {
     /// Ends an attempt and its timeout, if it has one. Returns true if the body may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, hasTimeout: Bool
+        of operation: Unretained<AnyOperation>, _ timing: Timing, on worker: Worker, hasTimeout: Bool
     ) -> Bool {
         if hasTimeout { worker.endAttempt() }
-        let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
+        let hasFailed = operation.use { $0.hasFailed }
         return switch timing {
-        case .shared(let limits): hasFailed && limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
+        case .shared(let limits): hasFailed && limits.use { $0.values.backoff != nil }
         case .own(let timing):
-            timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
+            timing.use { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
         }
     }
 
     private func beginTimeout(
-        of operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
+        of operation: Unretained<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
         on worker: Worker
     ) {
         let attempt = AttemptTimeout.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
@@ -43,10 +43,10 @@ extension QueueCore {
 
     @inline(never)
     private func startRareAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: TimedState, on worker: Worker
+        of operation: Unretained<AnyOperation>, _ timing: TimedState, on worker: Worker
     ) -> Bool {
         let now = timerService.now
-        let deadline = operation._withUnsafeGuaranteedRef { operation in
+        let deadline = operation.use { operation in
             let (timers, deadline) = operation.withLife { _ in
                 (timing.takeTimers(), timing.rareTiming?.noteStart(at: now))
             }
@@ -115,9 +115,9 @@ extension QueueCore {
         // The limit is set before the operation is listed, because from then on it may run and be released.
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
-        if !isListed { pause(.passUnretained(operation), for: next.delay) }
+        if !isListed { pause(Retained(handedOver: Unretained(operation)), for: next.delay) }
         let action = change { state in
-            if isListed { state.list(.passUnretained(operation), isFurtherAttempt: next.error != nil) }
+            if isListed { state.list(Unretained(operation), isFurtherAttempt: next.error != nil) }
             return state.nextAction(after: end)
         }
         if isStranded { operation.endBeforeRun(with: .queueReleased)?.complete() }
@@ -127,7 +127,7 @@ extension QueueCore {
 
 extension QueueCore.State {
     /// Lists an operation that has become ready after a pause or another run.
-    mutating func list(_ operation: Unmanaged<AnyOperation>, isFurtherAttempt: Bool) {
+    mutating func list(_ operation: Unretained<AnyOperation>, isFurtherAttempt: Bool) {
         if isFurtherAttempt {
             scheduler.append(furtherAttempt: operation)
         } else {

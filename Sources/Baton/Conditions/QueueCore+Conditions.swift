@@ -4,9 +4,9 @@ extension QueueCore {
     /// the result.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
-        conditionsIn optionalState: Unmanaged<OptionalState>, of operation: AnyOperation, on worker: Worker
+        conditionsIn optionalState: Unretained<OptionalState>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
-        if let closure = optionalState._withUnsafeGuaranteedRef({ $0.preconditions.onlyClosure }) {
+        if let closure = optionalState.use({ $0.preconditions.onlyClosure }) {
             do {
                 return try await closure.body(operation).error
             } catch {
@@ -18,16 +18,16 @@ extension QueueCore {
 
     @inline(never)
     private nonisolated(nonsending) func evaluateAll(
-        conditionsIn optionalState: Unmanaged<OptionalState>, of operation: AnyOperation, on worker: Worker
+        conditionsIn optionalState: Unretained<OptionalState>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
-        if let condition = optionalState._withUnsafeGuaranteedRef({ $0.preconditions.onlyCondition }) {
+        if let condition = optionalState.use({ $0.preconditions.onlyCondition }) {
             let dependency = await dependency(of: condition, for: operation, on: worker)
             if dependency == nil, !Task.isCancelled {
                 return await Verdict.of(condition, on: operation, after: nil).error
             }
             return await evaluate([condition], [dependency], of: operation, on: worker)
         }
-        let conditions = optionalState._withUnsafeGuaranteedRef { $0.preconditions.conditions.all }.map(\.condition)
+        let conditions = optionalState.use { $0.preconditions.conditions.all }.map(\.condition)
         var dependencies: [AnyOperation?] = []
         for condition in conditions {
             dependencies.append(await dependency(of: condition, for: operation, on: worker))

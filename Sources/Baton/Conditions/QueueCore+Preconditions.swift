@@ -13,25 +13,25 @@ extension QueueCore {
     }
 
     nonisolated(nonsending) func checkPreconditions(
-        of current: Unmanaged<AnyOperation>, on worker: Worker, as task: WorkerTaskContext
+        of current: Unretained<AnyOperation>, on worker: Worker, as task: WorkerTaskContext
     ) async -> PreconditionResult {
-        var action = current._withUnsafeGuaranteedRef { $0.nextAction(on: worker) }
+        var action = current.use { $0.nextAction(on: worker) }
         while true {
             switch action {
             case .endedBefore: return .endedBefore
             case .run(let isPlain):
-                return current._withUnsafeGuaranteedRef { operation in
+                return current.use { operation in
                     task.running = operation
                     return .toBody(isPlain: isPlain && startsPlainly)
                 }
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
                 // Events are told before the request, because an operation that waits may be released at any moment.
-                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
+                current.use { if $0.isObserved { $0.publishEvents() } }
                 switch ExclusionManager.request(exclusions, for: current, inside: holder) {
                 case .granted:
                     // If the operation has ended early and given its exclusions back, the next action says so.
-                    action = current._withUnsafeGuaranteedRef { operation in
+                    action = current.use { operation in
                         operation.withLife { life in
                             _ = life.grantExclusions()
                             return life.nextAction(on: worker, isSkipped: false)
@@ -39,10 +39,10 @@ extension QueueCore {
                     }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
-                    if current._withUnsafeGuaranteedRef({ $0.withLife { $0.startRefused(on: worker) } }) {
+                    if current.use({ $0.withLife { $0.startRefused(on: worker) } }) {
                         return refuse(current, misuse)
                     }
-                    current._withUnsafeGuaranteedRef { ExclusionManager.endedInBetween($0) }
+                    current.use { ExclusionManager.endedInBetween($0) }
                     return .endedBefore
                 case .waiting: return .away(change { $0.scheduler.nextAction() })
                 }
@@ -52,45 +52,45 @@ extension QueueCore {
                 action = next
             case .evaluate(let optionalState):
                 change { $0.scheduler.releasePermit() }
-                current._withUnsafeGuaranteedRef { operation in
+                current.use { operation in
                     if operation.isObserved { operation.publishEvents() }
                     task.running = operation
                 }
-                let error = await evaluate(conditionsIn: optionalState, of: current.takeUnretainedValue(), on: worker)
+                let error = await evaluate(conditionsIn: optionalState, of: current.object, on: worker)
                 task.running = nil
                 // A condition may have cancelled the worker's task. Then the body runs on the task of another worker.
                 if error == nil, !task.isTainted, takesPermitAgain(for: current) {
-                    action = current._withUnsafeGuaranteedRef { operation in
+                    action = current.use { operation in
                         let action = operation.withLife { $0.resumeAfterConditions(on: worker) }
                         if operation.isObserved { operation.publishEvents() }
                         return action
                     }
                 } else {
-                    let isSatisfied = current._withUnsafeGuaranteedRef { operation in
+                    let isSatisfied = current.use { operation in
                         defer { if operation.isObserved { operation.publishEvents() } }
                         return operation.isSatisfied(unless: error)
                     }
                     return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
                 }
             case .pause(let delay):
-                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
-                pause(current, for: delay.rest)
+                current.use { if $0.isObserved { $0.publishEvents() } }
+                pause(Retained(handedOver: current), for: delay.rest)
                 return .away(change { $0.scheduler.nextAction() })
             case .cancelled:
-                current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
+                current.use { $0.bodyFailed(.cancelled(reason: .requested)) }
                 return .toEnd
             }
         }
     }
 
     /// Takes a permit for the operation, unless other operations come first.
-    private func takesPermitAgain(for current: Unmanaged<AnyOperation>) -> Bool {
-        let level = current._withUnsafeGuaranteedRef { $0.currentPriority }
+    private func takesPermitAgain(for current: Unretained<AnyOperation>) -> Bool {
+        let level = current.use { $0.currentPriority }
         return change { $0.scheduler.reacquirePermit(for: level) }
     }
 
-    private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> PreconditionResult {
-        current._withUnsafeGuaranteedRef {
+    private func refuse(_ current: Unretained<AnyOperation>, _ misuse: Misuse.Kind) -> PreconditionResult {
+        current.use {
             $0.failWithoutRunning(with: .misuse(Misuse(misuse, operation: $0.reference)))
         }
         return .toEnd
@@ -100,7 +100,7 @@ extension QueueCore {
 
     /// Lists an operation whose conditions are satisfied. The worker takes a permit again, and continues with the
     /// operation that comes first.
-    private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.WorkerAction {
+    private func listAgain(satisfied operation: Unretained<AnyOperation>) -> Scheduler.WorkerAction {
         let hasDependencies = hasDependencies(operation)
         let (action, listing) = change { state in
             let listing = state.list(again: operation, hasDependencies)
@@ -116,8 +116,8 @@ extension QueueCore {
 
     /// Returns true if the operation has dependencies. Called before the queue is locked, because it takes the lock of
     /// the operation: a thread that ends the operation drops its dependencies.
-    func hasDependencies(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        operation._withUnsafeGuaranteedRef { operation in
+    func hasDependencies(_ operation: Unretained<AnyOperation>) -> Bool {
+        operation.use { operation in
             operation.withLife { $0.phase != .finished && !operation.edges.isEmpty }
         }
     }
@@ -127,7 +127,7 @@ extension QueueCore {
     /// - Returns: The operations that receive exclusions as a result. The caller tells them in a loop. If this method
     ///   told them, each queued operation would give back its exclusions inside the call for the previous one, and a
     ///   long wait queue would overflow the stack.
-    func listAgain(withExclusions operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
+    func listAgain(withExclusions operation: Unretained<AnyOperation>) -> [AnyOperation] {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: return []
@@ -142,7 +142,7 @@ extension QueueCore {
 
     /// Gives back the exclusions of operations that may not start now, because the queue has been suspended. The
     /// operations ask for them again when a worker takes them up.
-    func releaseExclusions(from first: Unmanaged<AnyOperation>?) {
+    func releaseExclusions(from first: Unretained<AnyOperation>?) {
         IntrusiveList.forEach(from: first) { ExclusionManager.notifyGranted(listWithoutExclusions($0)) }
     }
 
@@ -150,8 +150,8 @@ extension QueueCore {
     /// is in no list.
     ///
     /// - Returns: The operations that receive exclusions as a result, for the caller to tell.
-    func listWithoutExclusions(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
-        let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
+    func listWithoutExclusions(_ operation: Unretained<AnyOperation>) -> [AnyOperation] {
+        let (granted, isFurtherAttempt) = operation.use { operation in
             let (givesBack, hasRates, isFurtherAttempt) = operation.withLife { life in
                 (life.releaseExclusions(), life.optionalState?.preconditions.hasRates ?? false, life.isBetweenAttempts)
             }
@@ -172,11 +172,11 @@ enum ListingAgain: Equatable {
 }
 
 extension QueueCore.State {
-    mutating func list(again operation: Unmanaged<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
+    mutating func list(again operation: Unretained<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
         if scheduler.appendReturning(operation, hasDependencies: hasDependencies) { return .listed }
-        guard strands(operation._withUnsafeGuaranteedRef { $0 }) else { return .heldBySuspension }
+        guard strands(operation.use { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)
-        return .stranded(operation.takeUnretainedValue())
+        return .stranded(operation.object)
     }
 }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A report of a queue in which no operation was added, started or finished for some time, and the reasons.
 ///
 /// A handler receives it, see ``AsyncOperationQueue/onStall(after:file:line:_:)``.
@@ -196,18 +194,18 @@ final class StallWatch: Sendable {
     typealias Machine = StallStateMachine<Handler>
 
     private let machine = Locked(Machine())
-    private let watched = Atomic<Bool>(false)
+    private let watched = AtomicFlag()
 
     /// Read by each thread that adds operations or completes the last one, after it has released the queue's lock.
     /// `add` stores true before it takes that lock, so of two such threads the one that takes the lock second sees what
     /// the other one has done.
     @inline(__always)
-    var isWatched: Bool { watched.load(ordering: .relaxed) }
+    var isWatched: Bool { watched.isSet }
 
     func add(_ handler: @escaping Handler, after limit: Duration, on core: QueueCore) -> UInt64 {
         let now = core.timerService.now
         let (id, action) = machine.withLock { machine in
-            watched.store(true, ordering: .relaxed)
+            watched.isSet = true
             return machine.add(handler, after: limit, at: now)
         }
         perform(action, on: core)
@@ -219,7 +217,7 @@ final class StallWatch: Sendable {
         // Releases the handler after unlocking.
         let (handler, action) = machine.withLock { machine in
             let removed = machine.remove(id)
-            watched.store(machine.isWatched, ordering: .relaxed)
+            watched.isSet = machine.isWatched
             return removed
         }
         if let core { perform(action, on: core) }

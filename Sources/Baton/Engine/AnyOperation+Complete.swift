@@ -20,26 +20,26 @@ extension QueueCore {
 
     struct Completion {
         /// The first dependent that became ready, if the caller goes on with it.
-        let follower: Unmanaged<AnyOperation>?
+        let follower: Unretained<AnyOperation>?
         /// The other dependents that became ready, linked.
-        let others: Unmanaged<AnyOperation>?
+        let others: Unretained<AnyOperation>?
         /// True if the caller has to have handlers called.
         let handlersAreDue: Bool
         /// The groups that have ended because of this outcome, linked. The caller finishes them when the operation has
         /// left its queue.
-        let groups: Unmanaged<AnyOperation>?
+        let groups: Unretained<AnyOperation>?
     }
 
     private struct Released {
         let continuing: Bool
-        var follower: Unmanaged<AnyOperation>?
+        var follower: Unretained<AnyOperation>?
         var others = IntrusiveList()
     }
 
     @inline(__always)
-    private func countDown(_ dependent: Unmanaged<AnyOperation>, _ released: inout Released) {
-        dependent._withUnsafeGuaranteedRef { operation in
-            if operation.unretainedCore?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
+    private func countDown(_ dependent: Unretained<AnyOperation>, _ released: inout Released) {
+        dependent.use { operation in
+            if operation.unretainedCore != Unretained(self) {
                 return AnyOperation.countDownElsewhere(dependent)
             }
             switch operation.dependencyCounter.countDown() {
@@ -51,7 +51,7 @@ extension QueueCore {
                 } else {
                     released.others.append(dependent)
                 }
-            case .ended: AnyOperation.releaseAfterEarlyEnd(dependent)
+            case .ended: AnyOperation.releaseAfterEarlyEnd(Retained(handedOver: dependent))
             }
         }
     }
@@ -60,7 +60,7 @@ extension QueueCore {
     ///
     /// - Parameter passes: True if the chain contains all of them, so they may pass operations that wait. If they were
     ///   listed one at a time, and each passed the others, they would come in the wrong order.
-    func list(_ first: Unmanaged<AnyOperation>, passes: Bool = true) {
+    func list(_ first: Unretained<AnyOperation>, passes: Bool = true) {
         change { $0.scheduler.append(released: first, passes: passes) }
     }
 }
@@ -68,21 +68,21 @@ extension QueueCore {
 extension AnyOperation {
     /// Counts down a dependent of another queue, which lives as long as the dependent is unfinished.
     @inline(never)
-    static func countDownElsewhere(_ dependent: Unmanaged<AnyOperation>) {
-        let core = dependent._withUnsafeGuaranteedRef { operation in
+    static func countDownElsewhere(_ dependent: Unretained<AnyOperation>) {
+        let core = dependent.use { operation in
             operation.withLife { $0.phase == .finished ? nil : operation.core }
         }
-        switch dependent._withUnsafeGuaranteedRef({ $0.dependencyCounter.countDown() }) {
+        switch dependent.use({ $0.dependencyCounter.countDown() }) {
         case .waiting: break
         case .ready:
-            if let fence = dependent._withUnsafeGuaranteedRef({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
+            if let fence = dependent.use({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
             guard let core else { preconditionFailure("one that has finished is marked as ended") }
-            dependent._withUnsafeGuaranteedRef { operation in
+            dependent.use { operation in
                 if operation.isObserved { operation.publishReady() }
                 operation.link = nil
             }
             core.list(dependent, passes: false)
-        case .ended: releaseAfterEarlyEnd(dependent)
+        case .ended: releaseAfterEarlyEnd(Retained(handedOver: dependent))
         }
     }
 
@@ -202,7 +202,7 @@ extension AnyOperation {
     /// that have ended because of this outcome, for the caller to finish.
     final func completeOffWorker(
         _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}
-    ) -> Unmanaged<AnyOperation>? {
+    ) -> Unretained<AnyOperation>? {
         guard let core else {
             unlinkFromSources()
             if ending.hasOptionalState, isObserved { publishFinished(in: nil) }
@@ -216,11 +216,11 @@ extension AnyOperation {
         if completion.handlersAreDue { deliver(from: core) }
         let (removal, wasListed) = core.change { state in
             if ending.hasOpenWaits { state.scheduler.endedWithoutPermit() }
-            let wasListed = state.scheduler.remove(.passUnretained(self))
+            let wasListed = state.scheduler.remove(Unretained(self))
             core.addHolder()
             return (core.remove(self, &state), wasListed)
         }
-        if wasListed { Unmanaged.passUnretained(self).release() }
+        if wasListed { Retained(handedOver: Unretained(self)).release() }
         lettingGo()
         core.didRemove(removal)
         core.removeHolder()
@@ -229,14 +229,14 @@ extension AnyOperation {
 
     /// Calls the `willFinish` handlers on a task of their own, then publishes the outcome and completes the operation.
     final func finishOffWorker(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
-        let retained = Unmanaged.passRetained(self)
+        let retained = Retained(self).handOver()
         services.spawn {
-            await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
-            let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
+            await retained.object.callHandlersBeforeFinish(core)
+            let ending = retained.use { $0.withLife { $0.finish() } }
             // The operation is released before the queue can be idle, because nothing is alive in an idle queue (G31).
-            retained._withUnsafeGuaranteedRef { operation in
+            retained.use { operation in
                 let groups = operation.completeOffWorker(ending, core) {
-                    retained.release()
+                    Retained(handedOver: retained).release()
                     lettingGo()
                 }
                 AnyOperation.finish(groups: groups)
@@ -271,7 +271,7 @@ extension AnyOperation {
     struct Woken {
         let handlersAreDue: Bool
         /// The groups that have ended because of this outcome, linked.
-        let groups: Unmanaged<AnyOperation>?
+        let groups: Unretained<AnyOperation>?
 
         static var nobody: Woken { Woken(handlersAreDue: false, groups: nil) }
     }
@@ -280,7 +280,7 @@ extension AnyOperation {
     @inline(never)
     final func wake(in core: QueueCore?) -> Woken {
         let taken = withLife { life in
-            life.borrowedOptionalState?._withUnsafeGuaranteedRef { optionalState in
+            life.borrowedOptionalState?.use { optionalState in
                 Taken(
                     preconditions: optionalState.takePreconditions(), ends: optionalState.takeFinishEffects(),
                     waiters: optionalState.takeWaiters(),

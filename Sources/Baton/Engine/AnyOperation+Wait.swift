@@ -79,7 +79,7 @@ extension Waiter {
 
     /// Wakes the waiter, which may first have to wait for a permit. Called outside every lock. Returns a group that has
     /// ended because of the outcome, for the caller to finish.
-    func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unmanaged<AnyOperation>? {
+    func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unretained<AnyOperation>? {
         switch waking {
         case .tell(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
         case .inform(let listener, let place): listener.ended(place, operation, error)

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Ends operations on the cycles of a graph of waits that has been explored completely.
 ///
 /// Not one cycle ends but the strongly connected component around it, all of whose operations wait for themselves.
@@ -102,7 +100,7 @@ final class CycleBreak: Sendable {
     /// The number of registered breaks. If it is zero, a thread that links an operation need not take the lock. The
     /// count rises before the first member ends, so a thread that has seen a member finished, under that member's lock,
     /// cannot miss the break.
-    private static let underWayCount = Atomic(0)
+    private static let underWayCount = HoldCounter()
 
     private let operations: [AnyOperation]
     private let cycles: Digraph.Cycles
@@ -143,13 +141,13 @@ final class CycleBreak: Sendable {
     /// Registers the break: from now on every thread ends all of its members before it completes one.
     func begin() {
         Self.underWay.withLock { $0.append(self) }
-        Self.underWayCount.wrappingAdd(1, ordering: .relaxed)
+        Self.underWayCount.begin()
     }
 
     /// Ends and completes the members that have not ended yet.
     func finish() {
         let ends = endMembers()
-        Self.underWayCount.wrappingSubtract(1, ordering: .releasing)
+        _ = Self.underWayCount.end()
         Self.underWay.withLock { $0.removeAll { $0 === self } }
         Self.complete(ends, around: operations)
     }
@@ -157,7 +155,7 @@ final class CycleBreak: Sendable {
     /// Ends all members of the registered breaks that contain `operation`. Called by the thread that links the
     /// operation to a source that has finished.
     static func foundFinished(by operation: AnyOperation) {
-        if underWayCount.load(ordering: .acquiring) != 0 { complete([], around: [operation]) }
+        if !underWayCount.isZero { complete([], around: [operation]) }
     }
 
     /// Ends all members of the registered breaks that contain one of `operations`, and then completes these ends and

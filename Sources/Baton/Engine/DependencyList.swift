@@ -3,8 +3,8 @@ struct DependencyList: ~Copyable {
     /// The references are retained, but unmanaged, because each look at a strong reference would retain and release it.
     private enum Word {
         case none
-        case one(Unmanaged<AnyOperation>)
-        case many(Unmanaged<DependencyBlock>)
+        case one(Unretained<AnyOperation>)
+        case many(Unretained<DependencyBlock>)
     }
 
     /// Dependencies that were taken out of the list. The caller releases them with this value.
@@ -18,21 +18,21 @@ struct DependencyList: ~Copyable {
 
     init() {}
 
-    init(_ only: consuming AnyOperation) { word = .one(.passRetained(only)) }
+    init(_ only: consuming AnyOperation) { word = .one(Retained(only).handOver()) }
 
     init(_ operations: [AnyOperation]) {
         switch operations.count {
         case 0: break
-        case 1: word = .one(.passRetained(operations[0]))
-        default: word = .many(.passRetained(.make(operations)))
+        case 1: word = .one(Retained(operations[0]).handOver())
+        default: word = .many(Retained(DependencyBlock.make(operations)).handOver())
         }
     }
 
     deinit {
         switch word {
         case .none: break
-        case .one(let source): source.release()
-        case .many(let block): block.release()
+        case .one(let source): Retained(handedOver: source).release()
+        case .many(let block): Retained(handedOver: block).release()
         }
     }
 
@@ -43,8 +43,8 @@ struct DependencyList: ~Copyable {
     var all: [AnyOperation] {
         switch word {
         case .none: []
-        case .one(let operation): [operation.takeUnretainedValue()]
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.all }
+        case .one(let operation): [operation.object]
+        case .many(let block): block.use { $0.all }
         }
     }
 
@@ -52,8 +52,8 @@ struct DependencyList: ~Copyable {
     func all(after count: Int) -> [AnyOperation] {
         switch word {
         case .none: []
-        case .one(let operation): count == 0 ? [operation.takeUnretainedValue()] : []
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.all(after: count) }
+        case .one(let operation): count == 0 ? [operation.object] : []
+        case .many(let block): block.use { $0.all(after: count) }
         }
     }
 
@@ -61,8 +61,8 @@ struct DependencyList: ~Copyable {
     func first(_ count: Int) -> [AnyOperation] {
         switch word {
         case .none: []
-        case .one(let operation): count > 0 ? [operation.takeUnretainedValue()] : []
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.first(count) }
+        case .one(let operation): count > 0 ? [operation.object] : []
+        case .many(let block): block.use { $0.first(count) }
         }
     }
 
@@ -72,8 +72,8 @@ struct DependencyList: ~Copyable {
         switch word {
         case .one(let only):
             assert(place == 0, "A single dependency has the place 0.")
-            return only.takeUnretainedValue()
-        case .many(let block): return block._withUnsafeGuaranteedRef { $0[place] }
+            return only.object
+        case .many(let block): return block.use { $0[place] }
         case .none: preconditionFailure("Internal inconsistency: the input \(place) was dropped before the finish.")
         }
     }
@@ -81,33 +81,34 @@ struct DependencyList: ~Copyable {
     /// Calls `body` with each source, and with the node that links `operation` into the list of that source's
     /// dependents. Called by the thread that links the operation.
     @inline(__always)
-    func enter(_ operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
+    func enter(_ operation: Unretained<AnyOperation>, _ body: (DependentList.Place, Unretained<AnyOperation>) -> Void) {
         switch word {
         case .none: break
         case .one(let source): body(DependentList.Place(operation), source)
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.enter(operation, body) }
+        case .many(let block): block.use { $0.enter(operation, body) }
         }
     }
 
     /// Like ``enter(_:_:)``, but does not store `operation` in the nodes, because linking has stored it.
-    func visit(of operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
+    func visit(of operation: Unretained<AnyOperation>, _ body: (DependentList.Place, Unretained<AnyOperation>) -> Void)
+    {
         switch word {
         case .none: break
         case .one(let source): body(DependentList.Place(operation), source)
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.visit(body) }
+        case .many(let block): block.use { $0.visit(body) }
         }
     }
 
-    mutating func append(_ operation: consuming AnyOperation) { append(retained: .passRetained(operation)) }
+    mutating func append(_ operation: consuming AnyOperation) { append(Retained(operation)) }
 
-    /// Takes over the reference.
-    mutating func append(retained operation: Unmanaged<AnyOperation>) {
+    mutating func append(_ operation: consuming Retained<AnyOperation>) {
         switch word {
-        case .none: word = .one(operation)
+        case .none: word = .one(operation.handOver())
         case .one(let first):
-            word = .many(.passRetained(.make(first.takeRetainedValue(), operation.takeRetainedValue())))
+            let block = DependencyBlock.make(Retained(handedOver: first), operation)
+            word = .many(Retained(block).handOver())
         case .many(let block):
-            word = .many(.passRetained(block.takeRetainedValue().appending(operation.takeRetainedValue())))
+            word = .many(Retained(Retained(handedOver: block).take().appending(operation)).handOver())
         }
     }
 
@@ -116,18 +117,18 @@ struct DependencyList: ~Copyable {
         switch word {
         case .none: 0
         case .one: 1
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.placeCount }
+        case .many(let block): block.use { $0.placeCount }
         }
     }
 
     func contains(_ operation: AnyOperation) -> Bool { all.contains { $0 === operation } }
 
     /// Returns nil if the dependency was removed.
-    func source(at place: Int) -> Unmanaged<AnyOperation>? {
+    func source(at place: Int) -> Unretained<AnyOperation>? {
         switch word {
         case .none: nil
         case .one(let only): only
-        case .many(let block): block._withUnsafeGuaranteedRef { $0.source(at: place) }
+        case .many(let block): block.use { $0.source(at: place) }
         }
     }
 
@@ -137,8 +138,8 @@ struct DependencyList: ~Copyable {
         case .none: return nil
         case .one(let only):
             word = .none
-            return only.takeRetainedValue()
-        case .many(let block): return block._withUnsafeGuaranteedRef { $0.removeSource(at: place) }
+            return Retained(handedOver: only).take()
+        case .many(let block): return block.use { $0.removeSource(at: place) }
         }
     }
 
@@ -148,8 +149,8 @@ struct DependencyList: ~Copyable {
         defer { word = .none }
         return switch word {
         case .none: .none
-        case .one(let operation): .one(operation.takeRetainedValue())
-        case .many(let block): .many(block.takeRetainedValue())
+        case .one(let operation): .one(Retained(handedOver: operation).take())
+        case .many(let block): .many(Retained(handedOver: block).take())
         }
     }
 
@@ -160,10 +161,10 @@ struct DependencyList: ~Copyable {
         case .none: break
         case .one(let source):
             word = .none
-            source.release()
+            Retained(handedOver: source).release()
         case .many(let block):
             word = .none
-            block.release()
+            Retained(handedOver: block).release()
         }
     }
 }
@@ -179,7 +180,9 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
 
     /// Makes a block with room for one more dependency, because reallocating for every added dependency would take
     /// most of the time of building a graph. A block for four would exceed the size that malloc serves fastest.
-    static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> DependencyBlock {
+    static func make(
+        _ first: consuming Retained<AnyOperation>, _ second: consuming Retained<AnyOperation>
+    ) -> DependencyBlock {
         let block = make(capacity: 3)
         block.append(first)
         block.append(second)
@@ -188,12 +191,12 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
 
     static func make(_ operations: [AnyOperation]) -> DependencyBlock {
         let block = make(capacity: operations.count)
-        for operation in operations { block.append(operation) }
+        for operation in operations { block.append(Retained(operation)) }
         return block
     }
 
     deinit {
-        for place in places { place.source?.release() }
+        for place in places { if let source = place.source { Retained(handedOver: source).release() } }
     }
 
     // The memory is accessed by address, because each access to the property of the superclass is checked for
@@ -211,24 +214,26 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
     var all: [AnyOperation] { first(.max) }
 
     func all(after count: Int) -> [AnyOperation] {
-        places.dropFirst(count).compactMap { $0.source?.takeUnretainedValue() }
+        places.dropFirst(count).compactMap { $0.source?.object }
     }
 
     func first(_ count: Int) -> [AnyOperation] {
-        Array(places.lazy.compactMap { $0.source?.takeUnretainedValue() }.prefix(count))
+        Array(places.lazy.compactMap { $0.source?.object }.prefix(count))
     }
 
     /// The source of an input. Inputs cannot be removed, so their places are never holes.
-    subscript(place: Int) -> AnyOperation { places[place].source!.takeUnretainedValue() }
+    subscript(place: Int) -> AnyOperation { places[place].source!.object }
 
     var placeCount: Int { places.count }
 
-    func source(at place: Int) -> Unmanaged<AnyOperation>? { places[place].source }
+    func source(at place: Int) -> Unretained<AnyOperation>? { places[place].source }
 
-    func removeSource(at place: Int) -> AnyOperation? { places[place].source.take()?.takeRetainedValue() }
+    func removeSource(at place: Int) -> AnyOperation? {
+        places[place].source.take().map { Retained(handedOver: $0).take() }
+    }
 
     /// Returns this block, or a larger copy if it is full. Called before the add has linked the operation.
-    func appending(_ operation: consuming AnyOperation) -> DependencyBlock {
+    func appending(_ operation: consuming Retained<AnyOperation>) -> DependencyBlock {
         let capacity = Int(count.pointee.capacity)
         if places.count < capacity {
             append(operation)
@@ -236,17 +241,16 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
         }
         let larger = Self.make(capacity: 2 * capacity)
         // Holes are copied as well, because callers have stored the numbers of the places.
-        for place in places { larger.append(place.source?.retain()) }
+        for place in places { larger.append(handedOver: place.source.map { Retained($0.object).handOver() }) }
         larger.append(operation)
         return larger
     }
 
     @inline(__always)
-    private func append(_ operation: consuming AnyOperation) { append(.passRetained(operation)) }
+    private func append(_ operation: consuming Retained<AnyOperation>) { append(handedOver: operation.handOver()) }
 
-    /// Takes over the reference.
     @inline(__always)
-    private func append(_ source: Unmanaged<AnyOperation>?) {
+    private func append(handedOver source: Unretained<AnyOperation>?) {
         assert(count.pointee.used < count.pointee.capacity, "A full block is copied before an append.")
         count.pointee.used += 1
         let place = DependencyNode(source: source)
@@ -255,7 +259,7 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
 
     /// Notes `operation` as the dependent in each place, and calls `body` with the place and its source.
     @inline(__always)
-    func enter(_ operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
+    func enter(_ operation: Unretained<AnyOperation>, _ body: (DependentList.Place, Unretained<AnyOperation>) -> Void) {
         for number in places.indices {
             let place = places.baseAddress! + number
             guard let source = place.pointee.source else { continue }
@@ -264,7 +268,7 @@ final class DependencyBlock: ManagedBuffer<DependencyBlockHeader, DependencyNode
         }
     }
 
-    func visit(_ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
+    func visit(_ body: (DependentList.Place, Unretained<AnyOperation>) -> Void) {
         for number in places.indices {
             let place = places.baseAddress! + number
             if let source = place.pointee.source { body(DependentList.Place(place), source) }
@@ -283,12 +287,12 @@ struct DependencyBlockHeader {
 /// One of several dependencies of an operation.
 struct DependencyNode {
     /// The source, which is retained. Nil if this dependency was removed before the add.
-    var source: Unmanaged<AnyOperation>?
+    var source: Unretained<AnyOperation>?
     /// The operation that has this dependency. Set when the source has the place in its list.
-    var dependent: Unmanaged<AnyOperation>?
+    var dependent: Unretained<AnyOperation>?
     /// The neighbours in the source's list.
-    var next: UnsafeMutableRawPointer?
-    var previous: UnsafeMutableRawPointer?
+    var next: DependentList.Place?
+    var previous: DependentList.Place?
 }
 
 // MARK: - Dependents
@@ -307,11 +311,10 @@ struct DependentList {
     /// The position of a dependent in the list.
     struct Place: Equatable {
         /// The address of an operation or, with the lowest bit set, of a place in its block.
-        fileprivate let word: UnsafeMutableRawPointer
+        private let word: UnsafeMutableRawPointer
 
-        fileprivate init(word: UnsafeMutableRawPointer) { self.word = word }
-
-        init(_ only: Unmanaged<AnyOperation>) { word = only.toOpaque() }
+        @inline(__always)
+        init(_ only: Unretained<AnyOperation>) { word = only.address }
 
         init(_ place: UnsafeMutablePointer<DependencyNode>) { word = UnsafeMutableRawPointer(place) + 1 }
 
@@ -320,35 +323,40 @@ struct DependentList {
             (word - 1).assumingMemoryBound(to: DependencyNode.self)
         }
 
-        fileprivate var operation: Unmanaged<AnyOperation> {
-            isOperation ? .fromOpaque(word) : edge.pointee.dependent!
+        fileprivate var operation: Unretained<AnyOperation> {
+            isOperation ? Unretained(address: word) : edge.pointee.dependent!
+        }
+
+        /// The operation of a place that is known to be no place in a block, as in an ``IntrusiveList``.
+        @inline(__always)
+        var onlyOperation: Unretained<AnyOperation> {
+            assert(isOperation, "A list of ready operations is linked through the operations alone.")
+            return Unretained(address: word)
         }
 
         /// The place before this one. It is not defined for the first place.
         fileprivate var previous: Place {
             get {
-                let previous = isOperation ? operation._withUnsafeGuaranteedRef { $0.backLink } : edge.pointee.previous
-                return Place(word: previous!)
+                (isOperation ? operation.use { $0.backLink } : edge.pointee.previous)!
             }
             nonmutating set {
                 if isOperation {
-                    operation._withUnsafeGuaranteedRef { $0.backLink = newValue.word }
+                    operation.use { $0.backLink = newValue }
                 } else {
-                    edge.pointee.previous = newValue.word
+                    edge.pointee.previous = newValue
                 }
             }
         }
 
         fileprivate var next: Place {
             get {
-                let next = isOperation ? operation._withUnsafeGuaranteedRef { $0.link } : edge.pointee.next
-                return Place(word: next!)
+                (isOperation ? operation.use { $0.link } : edge.pointee.next)!
             }
             nonmutating set {
                 if isOperation {
-                    operation._withUnsafeGuaranteedRef { $0.link = newValue.word }
+                    operation.use { $0.link = newValue }
                 } else {
-                    edge.pointee.next = newValue.word
+                    edge.pointee.next = newValue
                 }
             }
         }
@@ -392,7 +400,7 @@ struct DependentList {
 
     /// Calls `body` with each dependent, which `body` may count down and release.
     @inline(__always)
-    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
+    func visit(_ body: (Unretained<AnyOperation>) -> Void) {
         guard let last else { return }
         var next = last.next
         while true {
@@ -408,7 +416,7 @@ struct DependentList {
     func areAll(in known: Set<ObjectIdentifier>) -> Bool {
         var areKnown = true
         visit { dependent in
-            if !dependent._withUnsafeGuaranteedRef({ known.contains(ObjectIdentifier($0)) }) { areKnown = false }
+            if !dependent.use({ known.contains(ObjectIdentifier($0)) }) { areKnown = false }
         }
         return areKnown
     }
@@ -420,7 +428,7 @@ struct DependentList {
         var retained: [AnyOperation] = []
         var place = last.next
         while retained.count < limit {
-            retained.append(place.operation.takeUnretainedValue())
+            retained.append(place.operation.object)
             if place == last { break }
             place = place.next
         }

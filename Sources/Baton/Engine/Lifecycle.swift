@@ -28,10 +28,9 @@ struct Lifecycle {
     /// The number of the ``RunScope`` that has added the operation; 0 if there is no such scope. Written
     /// under the lock by the thread that claims the operation, and constant afterwards.
     var runNumber: UInt32 = 0
-    /// The worker whose task runs the body; nil for a group that waits for its children. An unsafe reference
-    /// avoids reference counting for every body. It is safe, because the worker lives until the run that it has begun
+    /// Not retained, which avoids reference counting for every body: the worker lives until the run that it has begun
     /// ends, which clears the reference.
-    private(set) unowned(unsafe) var worker: Worker?
+    private var unretainedWorker: Unretained<Worker>?
     private(set) var dependents = DependentList()
     /// Read and changed through the members in `OptionalStateStorage.swift`.
     var optionalStateStorage = OptionalStateStorage.none
@@ -40,6 +39,9 @@ struct Lifecycle {
 
     /// The number of inputs: the first `inputCount` edges hand over their outputs.
     var inputCount: Int { Int(inputs) }
+
+    /// The worker whose task runs the body; nil for a group that waits for its children.
+    var worker: Worker? { unretainedWorker?.object }
 
     // MARK: Adding
 
@@ -140,25 +142,25 @@ struct Lifecycle {
         assert(phase == .added, "Only an operation that has been added and does not run can start.")
         phase = .executing
         hasBegun = true
-        self.worker = worker
+        unretainedWorker = Unretained(worker)
     }
 
     @inline(__always)
     private mutating func start(on worker: Worker, _ optionalState: OptionalState) -> Beginning {
         start(on: worker)
         let timing = optionalState.borrowedTiming
-        timing?._withUnsafeGuaranteedRef { $0.attempt += 1 }
+        timing?.use { $0.attempt += 1 }
         if optionalState.hasWorkAroundBody {
             optionalState.isStartPending = true
             return .withOptionalState
         }
-        guard let timing, timing._withUnsafeGuaranteedRef({ $0.timesBody }) else { return .plain }
+        guard let timing, timing.use({ $0.timesBody }) else { return .plain }
         return .timed(.own(timing))
     }
 
     /// Sets the worker. A group has none while its children run, and gets its worker back if all children have ended by
     /// the time the last one has been started.
-    mutating func setWorker(_ worker: Worker?) { self.worker = worker }
+    mutating func setWorker(_ worker: Worker?) { unretainedWorker = worker.map { Unretained($0) } }
 
     func startBody() {
         note(.started(attempt: Int(optionalState?.timing?.attempt ?? 1)))
@@ -246,7 +248,7 @@ struct Lifecycle {
             groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
             progress: optionalState.progress)
         phase = .added
-        worker = nil
+        unretainedWorker = nil
         optionalState.forgetWaits()
         optionalState.preconditions.exclusionsAreReleased()
         optionalState.preconditions.runEnds()
@@ -272,7 +274,7 @@ struct Lifecycle {
     /// published.
     mutating func beginFinishing() -> Bool {
         guard let optionalState = borrowedOptionalState,
-            optionalState._withUnsafeGuaranteedRef({ $0.handlers.beginFinishing() })
+            optionalState.use({ $0.handlers.beginFinishing() })
         else { return false }
         phase = .finishing
         return true
@@ -282,7 +284,7 @@ struct Lifecycle {
     @inline(__always)
     mutating func finishRun() -> Ending? {
         guard let optionalState = borrowedOptionalState else { return finish() }
-        return optionalState._withUnsafeGuaranteedRef { optionalState in
+        return optionalState.use { optionalState in
             if let timing = optionalState.timing, timing.hasTimedOut, !isCancelled, let limit = timing.limit {
                 attemptIsCancelled(after: limit)
             }
@@ -295,10 +297,10 @@ struct Lifecycle {
     mutating func finish() -> Ending {
         assert(phase != .finished, "An operation finishes once.")
         phase = .finished
-        worker = nil
+        unretainedWorker = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
         dependents = DependentList()
-        borrowedOptionalState?._withUnsafeGuaranteedRef { ending.note($0) }
+        borrowedOptionalState?.use { ending.note($0) }
         return ending
     }
 }
@@ -317,7 +319,7 @@ extension Lifecycle {
         case cancelled
         /// The worker evaluates the conditions, and reports success with ``satisfyConditions()`` or
         /// ``resumeAfterConditions(on:)``. The optional state lives until the operation has ended.
-        case evaluate(conditionsIn: Unmanaged<OptionalState>)
+        case evaluate(conditionsIn: Unretained<OptionalState>)
         /// The operation is delayed, and is listed again after the delay.
         case pause(Delay)
         /// The worker requests these exclusions. `inside` is the nearest ancestor that holds exclusions: the operation
@@ -336,7 +338,7 @@ extension Lifecycle {
     @inline(__always)
     mutating func nextAction(on worker: Worker, isSkipped: Bool) -> PreconditionAction {
         guard phase == .added, let optionalState = borrowedOptionalState else { return .endedBefore }
-        return optionalState._withUnsafeGuaranteedRef { nextAction(on: worker, isSkipped: isSkipped, $0) }
+        return optionalState.use { nextAction(on: worker, isSkipped: isSkipped, $0) }
     }
 
     private mutating func nextAction(on worker: Worker, isSkipped: Bool, _ optionalState: OptionalState)
@@ -354,10 +356,10 @@ extension Lifecycle {
         case .evaluate:
             phase = .evaluating
             note(.evaluating)
-            self.worker = worker
+            unretainedWorker = Unretained(worker)
             // The worker releases its permit until the conditions have decided.
             optionalState.openWaits += 1
-            return .evaluate(conditionsIn: .passUnretained(optionalState))
+            return .evaluate(conditionsIn: Unretained(optionalState))
         case .pause:
             guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else {
                 preconditionFailure("Internal inconsistency: an operation that requires a delay has none.")
@@ -385,7 +387,7 @@ extension Lifecycle {
         optionalState?.preconditions.conditionsAreSatisfied()
         note(.ready)
         phase = .added
-        worker = nil
+        unretainedWorker = nil
     }
 
     /// Notes that the conditions are satisfied and that the worker has taken a permit again, so it goes on at once.

@@ -12,7 +12,6 @@ class OptionalState {
     @exclusivity(unchecked) var isStartPending = false
     /// True if the body has returned, and the operation waits for the call of its callback.
     @exclusivity(unchecked) var awaitsCallback = false
-    private let isTimed: Bool
     /// The number of waits that the body has begun and not ended: while there is one, the operation holds no permit.
     @exclusivity(unchecked) var openWaits: Int32 = 0
     /// The number of the run of the body that is under way, or that comes next. It counts all runs, repetitions
@@ -24,11 +23,10 @@ class OptionalState {
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
     @exclusivity(unchecked) fileprivate(set) var rare: RareState?
 
-    init() { isTimed = false }
+    init() {}
 
     /// Called for a ``TimedState`` that replaces `former`. This happens before the add, so there is no state of a run.
     init(timedAfter former: OptionalState?) {
-        isTimed = true
         guard let former else { return }
         name = former.name
         handlers = former.handlers
@@ -38,13 +36,14 @@ class OptionalState {
     }
 
     /// This object as a ``TimedState``, or nil if it is not one.
-    var timing: TimedState? { isTimed ? unsafeDowncast(self, to: TimedState.self) : nil }
+    final var timing: TimedState? { borrowedTiming?.object }
+
+    /// This object as a ``TimedState``, not retained, or nil if it is not one. The subclass overrides it, because a
+    /// call of a method takes less time than a cast.
+    var borrowedTiming: Unretained<TimedState>? { nil }
 
     @inline(__always)
-    var borrowedTiming: Unmanaged<TimedState>? { timing.map { .passUnretained($0) } }
-
-    @inline(__always)
-    var borrowedRare: Unmanaged<RareState>? { rare.map { .passUnretained($0) } }
+    var borrowedRare: Unretained<RareState>? { rare.map { Unretained($0) } }
 
     /// True if anything has to be done before the body runs, or before its outcome is published. ``timing`` is not
     /// included; see ``TimedState/timesBody``.
@@ -128,7 +127,7 @@ final class RareState {
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
     @inline(__always)
-    var borrowedOutbox: Unmanaged<EventOutbox.Box>? { outbox.map { .passUnretained($0) } }
+    var borrowedOutbox: Unretained<EventOutbox.Box>? { outbox.map { Unretained($0) } }
 
     deinit {
         progress?.release()

@@ -5,7 +5,7 @@ enum OptionalStateStorage {
     /// The first case with a payload that is a reference, so it is stored unchanged, where LeakSanitizer finds it.
     case optionalState(OptionalState)
     /// The operation has nothing but limits that it shares with other operations.
-    case limits(Unmanaged<SharedLimits>)
+    case limits(Unretained<SharedLimits>)
 
     /// The optional state of the operation, if it has any of its own.
     var optionalState: OptionalState? {
@@ -14,8 +14,8 @@ enum OptionalStateStorage {
 
     /// The optional state, not retained, because no other thread can take it away from the holder of the lock.
     @inline(__always)
-    var borrowedOptionalState: Unmanaged<OptionalState>? {
-        if case .optionalState(let optionalState) = self { .passUnretained(optionalState) } else { nil }
+    var borrowedOptionalState: Unretained<OptionalState>? {
+        if case .optionalState(let optionalState) = self { Unretained(optionalState) } else { nil }
     }
 
     /// Moves the optional state out of a dead operation, so that it is not released recursively; see ``Trampoline``.
@@ -38,7 +38,7 @@ enum OptionalStateStorage {
     private mutating func makeOptionalState(_ attempt: Int32) -> OptionalState {
         let made =
             if case .limits(let limits) = self {
-                TimedState(limits._withUnsafeGuaranteedRef(\.values), attempt: attempt)
+                TimedState(limits.use(\.values), attempt: attempt)
             } else {
                 OptionalState()
             }
@@ -58,10 +58,10 @@ enum OptionalStateStorage {
 
     /// Returns time limits, delays and further attempts that belong to this operation alone. They are made if there are
     /// none.
-    mutating func ensureTiming() -> Unmanaged<TimedState>? {
+    mutating func ensureTiming() -> Unretained<TimedState>? {
         let optionalState = ensureOptionalState(attempt: 0)
         if optionalState.timing == nil { self = .optionalState(TimedState(after: optionalState)) }
-        return borrowedOptionalState?._withUnsafeGuaranteedRef { $0.borrowedTiming }
+        return borrowedOptionalState?.use { $0.borrowedTiming }
     }
 
     /// Changes the shared limits. Returns false if the limits are, or have to be, a part of the optional state.
@@ -70,7 +70,7 @@ enum OptionalStateStorage {
         var values: SharedLimits.Values
         switch self {
         case .none: values = SharedLimits.Values()
-        case .limits(let limits): values = limits._withUnsafeGuaranteedRef(\.values)
+        case .limits(let limits): values = limits.use(\.values)
         case .optionalState: return false
         }
         change(&values)
@@ -83,22 +83,22 @@ enum OptionalStateStorage {
 /// Time limits and further attempts of an operation, for the worker that runs it. They live until the operation has
 /// finished.
 enum Timing {
-    case shared(Unmanaged<SharedLimits>)
-    case own(Unmanaged<TimedState>)
+    case shared(Unretained<SharedLimits>)
+    case own(Unretained<TimedState>)
 
     /// True if a failed attempt is followed by another one.
     var retries: Bool {
         switch self {
-        case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
-        case .own(let timing): timing._withUnsafeGuaranteedRef { $0.backoff != nil }
+        case .shared(let limits): limits.use { $0.values.backoff != nil }
+        case .own(let timing): timing.use { $0.backoff != nil }
         }
     }
 
     /// The time limit of each attempt.
     var limit: Duration? {
         switch self {
-        case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.limit }
-        case .own(let timing): timing._withUnsafeGuaranteedRef { $0.limit }
+        case .shared(let limits): limits.use { $0.values.limit }
+        case .own(let timing): timing.use { $0.limit }
         }
     }
 }
@@ -110,7 +110,7 @@ extension Lifecycle {
     var optionalState: OptionalState? { optionalStateStorage.optionalState }
 
     @inline(__always)
-    var borrowedOptionalState: Unmanaged<OptionalState>? { optionalStateStorage.borrowedOptionalState }
+    var borrowedOptionalState: Unretained<OptionalState>? { optionalStateStorage.borrowedOptionalState }
 
     @inline(__always)
     mutating func ensureOptionalState() -> OptionalState {
@@ -121,7 +121,7 @@ extension Lifecycle {
     @inline(__always)
     mutating func withEnsuredOptionalState<Result>(_ body: (OptionalState) -> Result) -> Result {
         if borrowedOptionalState == nil { _ = ensureOptionalState() }
-        return borrowedOptionalState!._withUnsafeGuaranteedRef(body)
+        return borrowedOptionalState!.use(body)
     }
 
     mutating func takeOptionalState() -> OptionalState? { optionalStateStorage.takeOptionalState() }
@@ -137,7 +137,7 @@ extension Lifecycle {
 
     /// Returns nil after the add, because other threads may then read the optional state.
     @inline(__always)
-    mutating func timingToChange() -> Unmanaged<TimedState>? {
+    mutating func timingToChange() -> Unretained<TimedState>? {
         phase == .created ? optionalStateStorage.ensureTiming() : nil
     }
 

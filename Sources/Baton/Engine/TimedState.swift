@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The optional state of an operation with time limits, delays or further attempts.
 ///
 /// It is made before the add. It is a subclass, because allocating one object takes half of the time that two objects
@@ -21,6 +19,8 @@ final class TimedState: OptionalState {
     /// True if the operation is in no list and on no task, and waits for a time.
     @exclusivity(unchecked) var isPaused = false
     @exclusivity(unchecked) private(set) var rareTiming: RareTiming?
+
+    override var borrowedTiming: Unretained<TimedState>? { Unretained(self) }
 
     /// - Parameter former: The optional state that the operation had so far.
     init(after former: OptionalState? = nil) { super.init(timedAfter: former) }
@@ -114,7 +114,7 @@ typealias RetryPredicate = @Sendable (Int, OperationError) async throws -> Bool
 ///
 /// The process keeps the first limits that fit into the table, about a hundred, for as long as it runs, so they need no
 /// reference counting. Other limits are stored in the optional state of the operation, as are limits with closures.
-final class SharedLimits: Sendable {
+final class SharedLimits: Interned {
     struct Values: Equatable {
         /// The backoff of failed attempts; nil if they are not retried.
         var backoff: Backoff.Curve?
@@ -134,55 +134,13 @@ final class SharedLimits: Sendable {
 
     init(_ values: Values) { self.values = values }
 
-    private static let table = SharedLimitsTable()
+    private static let table = InternTable<SharedLimits>()
 
     /// Returns the object for these values, or nil if the table has no room for it.
-    static func with(_ values: Values) -> Unmanaged<SharedLimits>? { table.find(values) }
-}
+    static func with(_ values: Values) -> Unretained<SharedLimits>? { table.find(values) }
 
-/// A hash table with open addressing that maps equal limits to one object. A filled slot never changes, so a lookup
-/// takes no lock. It loads a slot with acquire ordering and fills an empty one with a compare-and-exchange, which fails
-/// if another thread has filled the slot first.
-final class SharedLimitsTable: @unchecked Sendable {
-    private typealias Slot = Atomic<Unmanaged<SharedLimits>?>
-
-    static let slotCount = 128
-    private static let probes = 4
-
-    // @unchecked: the pointer is constant, the slots are atomics, and they are allocated as long as the table exists.
-    private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: slotCount)
-
-    init() {
-        for number in 0..<Self.slotCount { (slots + number).initialize(to: Slot(nil)) }
-    }
-
-    deinit {
-        for number in 0..<Self.slotCount { slots[number].load(ordering: .relaxed)?.release() }
-        slots.deinitialize(count: Self.slotCount)
-        slots.deallocate()
-    }
-
-    /// Returns the object for these values, which lives as long as the table, or nil if other values occupy its slots.
     @inline(__always)
-    func find(_ values: SharedLimits.Values) -> Unmanaged<SharedLimits>? {
-        let first = values.hash
-        for probe in 0..<Self.probes {
-            let slot = slots + Int((first &+ UInt64(probe)) % UInt64(Self.slotCount))
-            let found = slot.pointee.load(ordering: .acquiring) ?? fill(slot, with: values)
-            if found._withUnsafeGuaranteedRef({ $0.values == values }) { return found }
-        }
-        return nil
-    }
-
-    /// Fills an empty slot. Returns the object in it, which another thread may have stored first.
-    @inline(never)
-    private func fill(_ slot: UnsafeMutablePointer<Slot>, with values: SharedLimits.Values) -> Unmanaged<SharedLimits> {
-        let made = Unmanaged.passRetained(SharedLimits(values))
-        let (isFilled, other) = slot.pointee.compareExchange(
-            expected: nil, desired: made, ordering: .acquiringAndReleasing)
-        if !isFilled { made.release() }
-        return other ?? made
-    }
+    static func hash(of values: Values) -> UInt64 { values.hash }
 }
 
 extension SharedLimits.Values {

@@ -21,14 +21,14 @@ extension AnyOperation {
         var next = withLife { life -> EventOutbox.Batch? in
             note(&life)
             guard let outbox = life.borrowedOutbox else { return nil }
-            return outbox._withUnsafeGuaranteedRef { $0.machine.startPublishing { currentReference(&life) } }
+            return outbox.use { $0.machine.startPublishing { currentReference(&life) } }
         }
         while let batch = next.take() {
             let start = batch.publish()
             let waiters: [EventOutbox.Waiter]
             (next, waiters) = withLife { life in
                 guard let outbox = life.borrowedOutbox else { return (nil, []) }
-                return outbox._withUnsafeGuaranteedRef {
+                return outbox.use {
                     let next = $0.machine.nextBatch(start: start) { currentReference(&life) }
                     return (next, $0.machine.takeWaiters())
                 }
@@ -46,7 +46,7 @@ extension AnyOperation {
         await withUnsafeContinuation { continuation in
             let mustWait = withLife { life in
                 assert(life.phase == .finished, "without an outcome, nobody may ever publish `finished`")
-                return life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(.task(continuation)) } ?? false
+                return life.borrowedOutbox?.use { $0.machine.keep(.task(continuation)) } ?? false
             }
             if !mustWait { continuation.resume() }
         }
@@ -114,7 +114,7 @@ extension AnyOperation {
         if isNoted { return publishEvents() }
         if let broadcaster = QueueDirectory.find(number)?.broadcaster, broadcaster.isObserved {
             let subject = EventSubject(reference, in: broadcaster.queue)
-            broadcaster.publish(.one(.misuse(misuse)), of: .passUnretained(subject), also: nil)
+            broadcaster.publish(.one(.misuse(misuse)), of: Unretained(subject), also: nil)
             withExtendedLifetime(subject) {}
         }
     }
@@ -128,7 +128,7 @@ extension AnyOperation {
             life.ensureOptionalState().beginOutbox()
             dependencyCounter.noteObserved()
         }
-        life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: broadcaster) }
+        life.borrowedOutbox?.use { $0.machine.hold(for: broadcaster) }
     }
 
     /// The content of an `added` event.
@@ -161,7 +161,7 @@ extension AnyOperation {
     @inline(never)
     final func publish(_ added: AddedEvent, isWaiting: Bool = false, isReady: Bool = false) {
         publishEvents { life in
-            life.borrowedOutbox?._withUnsafeGuaranteedRef {
+            life.borrowedOutbox?.use {
                 $0.machine.releaseHeldEvents(edges: added.edges, isWaiting: isWaiting, parent: added.parent)
             }
             if isReady { life.noteReady() }
@@ -174,7 +174,7 @@ extension AnyOperation {
         var rest = policies.filter { $0.policy != .always }[...]
         return edges.all.withoutFences.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
-            guard let next = rest.first, next.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() else {
+            guard let next = rest.first, next.source.refers(to: source) else {
                 return OperationEvent.Edge(source: source.reference, kind: .order(.always))
             }
             rest.removeFirst()
@@ -231,10 +231,10 @@ extension EventOutbox.Batch {
     /// clock.
     fileprivate func publish() -> Duration? {
         guard let broadcaster else {
-            ownBroadcaster?._withUnsafeGuaranteedRef { _ = $0.publish(kinds, of: subject, also: nil) }
+            ownBroadcaster?.use { _ = $0.publish(kinds, of: subject, also: nil) }
             return nil
         }
-        return broadcaster._withUnsafeGuaranteedRef { $0.publish(kinds, of: subject, also: ownBroadcaster) }
+        return broadcaster.use { $0.publish(kinds, of: subject, also: ownBroadcaster) }
     }
 }
 
@@ -244,21 +244,21 @@ extension Lifecycle {
     /// The outbox without a reference count, like ``borrowedOptionalState``, because every step of an operation's life
     /// asks for it.
     @inline(__always)
-    var borrowedOutbox: Unmanaged<EventOutbox.Box>? {
-        borrowedOptionalState?._withUnsafeGuaranteedRef {
-            $0.borrowedRare?._withUnsafeGuaranteedRef { $0.borrowedOutbox }
+    var borrowedOutbox: Unretained<EventOutbox.Box>? {
+        borrowedOptionalState?.use {
+            $0.borrowedRare?.use { $0.borrowedOutbox }
         }
     }
 
     /// Appends an event if somebody observes the operation. The caller publishes it after unlocking.
     func note(_ kind: @autoclosure () -> OperationEvent.Kind) {
-        borrowedOutbox?._withUnsafeGuaranteedRef { _ = $0.machine.append(kind()) }
+        borrowedOutbox?.use { _ = $0.machine.append(kind()) }
     }
 
     /// Appends `ready`, unless the operation has ended, or a delay or conditions come before it is ready.
     func noteReady() {
         guard phase == .added, let optionalState = borrowedOptionalState else { return }
-        if optionalState._withUnsafeGuaranteedRef({ $0.preconditions.isReady }) { note(.ready) }
+        if optionalState.use({ $0.preconditions.isReady }) { note(.ready) }
     }
 
     /// Appends `cancelRequested`. If a worker has taken the operation and the body has not started, the event follows

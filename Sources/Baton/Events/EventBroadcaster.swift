@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Passes events on to the subscribers of a queue, or of one operation. Each subscriber has a subscription with its own
 /// buffer, so one that is slow or never reads delays no other. The broadcaster of a queue also numbers the events.
 ///
@@ -9,7 +7,7 @@ final class EventBroadcaster: Sendable {
 
     let state: Locked<Subscriptions>
     /// True if there is a probe or a subscription. Written under the lock, and read without it.
-    private let observed: Atomic<Bool>
+    private let observed: AtomicFlag
     /// The queue, or `nil` if the broadcaster serves a single operation.
     let queue: QueueReference?
     /// Makes the tasks that call observers.
@@ -28,7 +26,7 @@ final class EventBroadcaster: Sendable {
         self.time = time
         self.probe = probe
         state = Locked(Subscriptions(isSuspended: isSuspended))
-        observed = Atomic(probe != nil)
+        observed = AtomicFlag(probe != nil)
     }
 
     /// Makes a broadcaster for the observers of a single operation.
@@ -38,12 +36,12 @@ final class EventBroadcaster: Sendable {
         time = nil
         probe = nil
         state = Locked(Subscriptions())
-        observed = Atomic(false)
+        observed = AtomicFlag()
     }
 
     /// True if the operations of the queue have to publish their events.
     @inline(__always)
-    var isObserved: Bool { observed.load(ordering: .relaxed) }
+    var isObserved: Bool { observed.isSet }
 
     /// The time on the clock of the queue, which is the user's. Zero if there is no queue.
     var now: Duration { time?.now ?? .zero }
@@ -57,8 +55,8 @@ final class EventBroadcaster: Sendable {
     /// - Returns: The time of the `started` event, if `kinds` contains one.
     @discardableResult
     func publish(
-        _ kinds: TinyArray<OperationEvent.Kind>, of subject: Unmanaged<EventSubject>,
-        also ownBroadcaster: Unmanaged<EventBroadcaster>?
+        _ kinds: TinyArray<OperationEvent.Kind>, of subject: Unretained<EventSubject>,
+        also ownBroadcaster: Unretained<EventBroadcaster>?
     ) -> Duration? {
         let now = time?.now ?? .zero
         var start: Duration?
@@ -68,7 +66,7 @@ final class EventBroadcaster: Sendable {
         let actions = state.withLock { subscriptions in
             var actions = Subscriptions.Actions()
             kinds.forEach { kind in
-                let event = subscriptions.numbered(kind, of: subject.takeUnretainedValue(), at: now)
+                let event = subscriptions.numbered(kind, of: subject.object, at: now)
                 if event.isStart { start = event.time }
                 if isForwarded { events.append(event) }
                 deliver(event, &subscriptions, &actions)
@@ -82,7 +80,7 @@ final class EventBroadcaster: Sendable {
         withExtendedLifetime(kinds) {}
         if !isForwarded { return start }
         if let probe { for event in events { probe(event) } }
-        ownBroadcaster?._withUnsafeGuaranteedRef { $0.forward(events, on: taskFactory) }
+        ownBroadcaster?.use { $0.forward(events, on: taskFactory) }
         return start
     }
 
@@ -161,7 +159,7 @@ final class EventBroadcaster: Sendable {
     }
 
     private func noteWhetherObserved(_ subscriptions: Subscriptions) {
-        observed.store(probe != nil || !subscriptions.isEmpty, ordering: .relaxed)
+        observed.isSet = probe != nil || !subscriptions.isEmpty
     }
 
     @inline(__always)

@@ -13,10 +13,10 @@ struct EventOutbox: ~Copyable {
     struct Batch {
         let kinds: TinyArray<OperationEvent.Kind>
         /// The broadcaster of the queue, or `nil` if the operation was never added.
-        let broadcaster: Unmanaged<EventBroadcaster>?
+        let broadcaster: Unretained<EventBroadcaster>?
         /// The broadcaster for the observers of this operation alone.
-        let ownBroadcaster: Unmanaged<EventBroadcaster>?
-        let subject: Unmanaged<EventSubject>
+        let ownBroadcaster: Unretained<EventBroadcaster>?
+        let subject: Unretained<EventSubject>
     }
 
     private enum Stage {
@@ -153,20 +153,20 @@ struct EventOutbox: ~Copyable {
         }
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
         return Batch(
-            kinds: pending.take(), broadcaster: broadcaster.map { .passUnretained($0) },
-            ownBroadcaster: ownBroadcaster.map { .passUnretained($0) },
+            kinds: pending.take(), broadcaster: broadcaster.map { Unretained($0) },
+            ownBroadcaster: ownBroadcaster.map { Unretained($0) },
             subject: subject(operation))
     }
 
     private mutating func subject(
         _ operation: () -> (OperationReference, isFinal: Bool)
-    ) -> Unmanaged<EventSubject> {
-        if isSubjectFinal, let subject { return .passUnretained(subject) }
+    ) -> Unretained<EventSubject> {
+        if isSubjectFinal, let subject { return Unretained(subject) }
         let (reference, isFinal) = operation()
         let made = EventSubject(reference, childOf: parent, in: broadcaster?.queue)
         subject = made
         isSubjectFinal = isFinal
-        return .passUnretained(made)
+        return Unretained(made)
     }
 
     private mutating func end() {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The exclusions that operations hold or wait for in the whole process: the driver of ``ExclusionStateMachine``, which
 /// it guards with a lock.
 ///
@@ -61,8 +59,8 @@ enum ExclusionManager {
     /// zero there can be no deadlock.
     ///
     /// It is incremented before the search from such a wait, and read in the locked step in which a claim begins to
-    /// wait. So the later of the two sees the other, and relaxed ordering is sufficient.
-    private static let waitingHolders = Atomic<Int>(0)
+    /// wait. So the later of the two sees the other.
+    private static let waitingHolders = HoldCounter()
 
     // MARK: Requesting
 
@@ -79,9 +77,9 @@ enum ExclusionManager {
     /// Requests the exclusions of a run for an operation that a worker has taken up. If the result is
     /// ``RequestResult/waiting``, the caller must not use the operation any more.
     static func request(
-        _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
+        _ exclusions: ExclusionSet, for operation: Unretained<AnyOperation>, inside holder: AnyOperation?
     ) -> RequestResult {
-        let (placement, request) = operation._withUnsafeGuaranteedRef { operation in
+        let (placement, request) = operation.use { operation in
             // The number cannot change meanwhile, because only this worker requests exclusions for the operation.
             let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
             return (place(exclusions, for: operation, inside: holder), request)
@@ -156,7 +154,7 @@ enum ExclusionManager {
 
     // MARK: Inspection
 
-    static var mayDeadlock: Bool { waitingHolders.load(ordering: .relaxed) > 0 }
+    static var mayDeadlock: Bool { !waitingHolders.isZero }
 
     /// The exclusion that keeps the operation waiting, and an operation that holds it or came before.
     static func obstacle(for operation: AnyOperation) -> (name: ExclusionName, holder: AnyOperation)? {
@@ -265,21 +263,19 @@ enum ExclusionManager {
                 return (false, [])
             }
         }
-        if wasWaiting { Unmanaged.passUnretained(operation).release() }
+        if wasWaiting { Retained(handedOver: Unretained(operation)).release() }
         return granted
     }
 
     private static func endHolding(_ operation: AnyOperation) {
         let hasWaited = operation.withLife { $0.optionalState?.preconditions.endHolding() ?? false }
-        guard hasWaited else { return }
-        let former = waitingHolders.wrappingSubtract(1, ordering: .relaxed).oldValue
-        assert(former > 0, "an operation that has waited while it held exclusions is not counted")
+        if hasWaited { _ = waitingHolders.end() }
     }
 
     /// Counts a body or an evaluation that holds exclusions, at its first wait. Called in the locked step that records
     /// the wait, so it precedes the search from the wait and the decrement in ``endHolding(_:)``. The count is never
     /// too small.
-    static func noteHolderWait() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
+    static func noteHolderWait() { waitingHolders.begin() }
 
     /// Tells operations that their claims were granted. The operations are not retained meanwhile: once one is listed,
     /// it may run, and its queue may become idle.
@@ -299,9 +295,9 @@ enum ExclusionManager {
 
     private enum GrantNotification {
         /// Carries the queue's reference to the operation.
-        case run(Unmanaged<AnyOperation>, QueueCore)
+        case run(Unretained<AnyOperation>, QueueCore)
         case evaluate(UnsafeContinuation<OperationError?, Never>)
-        case release(Unmanaged<AnyOperation>)
+        case release(Unretained<AnyOperation>)
         case nothing
 
         init(_ operation: AnyOperation) {
@@ -309,9 +305,9 @@ enum ExclusionManager {
                 switch life.grantExclusions() {
                 case .toRun:
                     life.note(.granted)
-                    return .run(.passUnretained(operation), operation.core!)
+                    return .run(Unretained(operation), operation.core!)
                 case .toEvaluate(let continuation): return .evaluate(continuation)
-                case .ended: return .release(.passUnretained(operation))
+                case .ended: return .release(Unretained(operation))
                 case .alreadyResumed: return .nothing
                 }
             }
@@ -322,10 +318,10 @@ enum ExclusionManager {
         func deliver() -> [AnyOperation] {
             switch self {
             case .run(let operation, let core):
-                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishEvents() } }
+                operation.use { if $0.isObserved { $0.publishEvents() } }
                 return core.listAgain(withExclusions: operation)
             case .evaluate(let continuation): continuation.resume(returning: nil)
-            case .release(let operation): operation.release()
+            case .release(let operation): Retained(handedOver: operation).release()
             case .nothing: break
             }
             return []

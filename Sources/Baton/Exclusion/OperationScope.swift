@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The scope in which names of exclusions and keys of unique operations count.
 ///
 /// ```swift
@@ -31,13 +29,13 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     /// A scope that each queue has by itself.
     public static let queue = OperationScope(.ownQueue, "queue")
 
-    private static let lastNumber = Atomic<UInt64>(0)
+    private static let numbers = NumberGenerator()
 
     /// Makes a new scope. Its copies are the same scope.
     ///
     /// - Parameter name: The name of the scope in explanations. Two scopes with the same name are different scopes.
     public init(_ name: String) {
-        self.init(.made(Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue), name)
+        self.init(.made(Self.numbers.next()), name)
     }
 
     private init(_ kind: Kind, _ label: String) {

@@ -73,18 +73,16 @@ private final class ThreadPool: Sendable {
     /// releases the executor when it finishes, and the jobs that Swift enqueues for actors never retain it.
     struct Job {
         private let job: UnownedJob
-        private let executor: Unmanaged<ThreadExecutor>
+        private let executor: ThreadExecutor
 
         init(_ job: consuming ExecutorJob, on executor: ThreadExecutor) {
             self.job = UnownedJob(job)
-            self.executor = .passRetained(executor)
+            self.executor = executor
         }
 
         /// Runs the job. Must be called once.
         func run() {
-            withExtendedLifetime(executor.takeRetainedValue()) { executor in
-                job.runSynchronously(on: executor.asUnownedTaskExecutor())
-            }
+            withExtendedLifetime(executor) { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
         }
     }
 

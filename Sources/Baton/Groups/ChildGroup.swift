@@ -168,7 +168,7 @@ final class ChildGroup: Sendable {
 
     /// Records the end of a child. If the group is over and its parent is on no task, returns the parent, which the
     /// caller has to finish with ``AnyOperation/finish(groups:)``.
-    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
+    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unretained<AnyOperation>? {
         let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
         let actions = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
@@ -177,8 +177,8 @@ final class ChildGroup: Sendable {
     }
 
     /// Resumes the parent's task when the group is over. Returns the parent if it is on no task.
-    private func endWait() -> Unmanaged<AnyOperation>? {
-        guard let continuation = state.withLock({ $0.continuation.take() }) else { return .passUnretained(parent) }
+    private func endWait() -> Unretained<AnyOperation>? {
+        guard let continuation = state.withLock({ $0.continuation.take() }) else { return Unretained(parent) }
         TSanAnnotations.willResume(self)
         continuation.resume()
         return nil
@@ -238,12 +238,12 @@ extension QueueCore {
     /// Starts the children. Returns the action with which the worker goes on, or nil if all children have ended and the
     /// outcome of the group is stored.
     func startGroup(
-        _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on worker: Worker
+        _ current: Unretained<AnyOperation>, _ group: ChildGroup, on worker: Worker
     ) -> Scheduler.WorkerAction? {
-        let isCancelled = current._withUnsafeGuaranteedRef { $0.withLife { $0.leavesWorker() } }
+        let isCancelled = current.use { $0.withLife { $0.leavesWorker() } }
         if isCancelled { group.cancel() }
         if group.start(on: self) {
-            current._withUnsafeGuaranteedRef { operation in
+            current.use { operation in
                 operation.withLife { $0.returns(to: worker) }
                 operation.childrenHaveEnded(in: group)
             }
@@ -276,26 +276,26 @@ extension Lifecycle {
 extension AnyOperation {
     /// Finishes groups whose children have ended, given as the first of a linked chain, and the groups that end because
     /// of this.
-    static func finish(groups first: Unmanaged<AnyOperation>?) {
+    static func finish(groups first: Unretained<AnyOperation>?) {
         var groups = IntrusiveList()
         groups.append(linked: first)
         while let group = groups.popFirst() {
-            groups.append(linked: group._withUnsafeGuaranteedRef { $0.finishGroup() })
+            groups.append(linked: group.use { $0.finishGroup() })
         }
     }
 
     /// Finishes this group and releases the queue's reference to it, which may be the last one. Returns the groups that
     /// end because of this, linked.
-    private final func finishGroup() -> Unmanaged<AnyOperation>? {
-        let queued = Unmanaged.passUnretained(self)
+    private final func finishGroup() -> Unretained<AnyOperation>? {
+        let queued = Unretained(self)
         let group = withLife { $0.optionalState?.childGroups.first }
         let core = core
         if let group { childrenHaveEnded(in: group) }
         guard let ending = withLife({ $0.finishRun() }) else {
-            finishOffWorker(core) { queued.release() }
+            finishOffWorker(core) { Retained(handedOver: queued).release() }
             return nil
         }
-        return completeOffWorker(ending, core) { queued.release() }
+        return completeOffWorker(ending, core) { Retained(handedOver: queued).release() }
     }
 
     /// Stores the outcome of the group, whose children have ended.

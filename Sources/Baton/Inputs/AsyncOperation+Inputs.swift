@@ -161,7 +161,7 @@ extension AnyOperation {
             failWithoutRunning(with: dependencyFailure(failure, of: input))
             return nil
         }
-        return unsafeDowncast(input, to: AsyncOperation<Input>.self)
+        return input.withOutput(Input.self)
     }
 
     /// Returns whether every input, all of which have finished, has an output. If one has none, this stores the failure

@@ -102,7 +102,7 @@ extension AsyncOperation {
     @inlinable
     static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
         // The handler list of an operation calls its handlers with that operation alone, so the type is right.
-        unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult
+        operation.withOutput(Output.self).finishedResult
     }
 }
 
@@ -174,11 +174,9 @@ extension AnyOperation {
     }
 
     private final func deliverAlone() {
-        let operation = Unmanaged.passRetained(self)
         TaskFactory.services.spawn {
-            _ = await operation.takeUnretainedValue().callHandlers(as: nil)
-            operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
-            operation.release()
+            _ = await self.callHandlers(as: nil)
+            if self.hasDueHandlers { self.deliverAlone() }
         }
     }
 

@@ -5,9 +5,9 @@
 /// was spawned or has yielded, and takes the next operation no matter what the other tasks do.
 struct HandlerDispatcher {
     /// The next step of a task.
-    enum Action {
+    enum Action: ~Copyable {
         /// Call the handlers of this operation, after starting another task if `isFollowed` is true.
-        case call(Unmanaged<AnyOperation>, isFollowed: Bool)
+        case call(Retained<AnyOperation>, isFollowed: Bool)
         /// Yield the thread, and then ask for the next action.
         case yield
         case end
@@ -18,7 +18,7 @@ struct HandlerDispatcher {
     static let maxIdleYields = 2
     private static let maxStarting = 2
 
-    private var pending = FIFOQueue<Unmanaged<AnyOperation>>()
+    private var pending = FIFOQueue<Unretained<AnyOperation>>()
     /// The number of open deliveries.
     ///
     /// These are operations that are pending or whose handlers a task calls, and operations whose `finished` event
@@ -27,7 +27,7 @@ struct HandlerDispatcher {
     /// The number of tasks that were spawned or have yielded, and have not called ``taskStarted()`` since.
     private var startingCount = 0
     /// The operations whose handlers a task is calling: a stall report names them.
-    private var called: Set<UnsafeMutableRawPointer> = []
+    private var called: Set<Unretained<AnyOperation>> = []
     /// The number of deliveries that are over.
     private(set) var completedCount = 0
 
@@ -36,9 +36,9 @@ struct HandlerDispatcher {
     var isIdle: Bool { openCount == 0 }
 
     /// Takes over the reference to the operation. Returns true if the caller has to start a task.
-    mutating func append(_ operation: Unmanaged<AnyOperation>) -> Bool {
+    mutating func append(_ operation: consuming Retained<AnyOperation>) -> Bool {
         openCount += 1
-        pending.append(operation)
+        pending.append(operation.handOver())
         return startTaskIfNeeded()
     }
 
@@ -57,8 +57,8 @@ struct HandlerDispatcher {
     mutating func nextAction(isSliceOver: Bool, idleYields: Int) -> Action {
         defer { assert(pending.isEmpty || startingCount > 0, "no task is going to take the pending operations") }
         if !isSliceOver, let operation = pending.popFirst() {
-            called.insert(operation.toOpaque())
-            return .call(operation, isFollowed: startTaskIfNeeded())
+            called.insert(operation)
+            return .call(Retained(handedOver: operation), isFollowed: startTaskIfNeeded())
         }
         if startingCount >= Self.maxStarting || idleYields > Self.maxIdleYields { return .end }
         startingCount += 1
@@ -66,7 +66,7 @@ struct HandlerDispatcher {
     }
 
     /// Notes that a task has called the handlers of the operation, which it is about to release.
-    mutating func returned(from operation: Unmanaged<AnyOperation>) { called.remove(operation.toOpaque()) }
+    mutating func returned(from operation: Unretained<AnyOperation>) { called.remove(operation) }
 
     /// Notes that an operation was released after its handlers, or that its `finished` event was published.
     mutating func deliveryEnded() {
@@ -76,9 +76,7 @@ struct HandlerDispatcher {
     }
 
     /// The operations whose handlers are being called, retained, in no particular order.
-    func operationsInHandlers() -> [AnyOperation] {
-        called.map { Unmanaged<AnyOperation>.fromOpaque($0).takeUnretainedValue() }
-    }
+    func operationsInHandlers() -> [AnyOperation] { called.map(\.object) }
 
     private mutating func startTaskIfNeeded() -> Bool {
         if pending.isEmpty || startingCount > 0 { return false }
@@ -93,8 +91,7 @@ struct HandlerDispatcher {
 extension QueueCore {
     /// Makes a task call the handlers of the operation that are due.
     func deliver(_ operation: AnyOperation) {
-        let retained = Unmanaged.passRetained(operation)
-        if state.withLock({ $0.handlerDispatcher.append(retained) }) { startDelivering() }
+        if state.withLock({ $0.handlerDispatcher.append(Retained(operation)) }) { startDelivering() }
     }
 
     func startDelivering() {
@@ -111,13 +108,13 @@ extension QueueCore {
             return state.handlerDispatcher.nextAction(isSliceOver: false, idleYields: 0)
         }
         while true {
-            switch action {
+            switch consume action {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 // User code has cancelled this task, when something of the user's was released.
                 if task.isTainted { return retire(operation) }
                 idleYields = 0
-                let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
+                let isCancelled = await operation.unretained.object.callHandlers(as: task)
                 // A handler has cancelled this task. Another task calls the remaining handlers, so that they do not
                 // find theirs cancelled.
                 if isCancelled { return retire(operation) }
@@ -136,12 +133,16 @@ extension QueueCore {
     }
 
     /// Releases the operation before it counts as delivered, because an idle queue keeps nothing alive.
-    private func finishDelivery(of operation: Unmanaged<AnyOperation>, isSliceOver: Bool) -> HandlerDispatcher.Action {
+    private func finishDelivery(
+        of operation: consuming Retained<AnyOperation>, isSliceOver: Bool
+    ) -> HandlerDispatcher.Action {
         release(operation)
-        let (action, idleWaiters) = state.withLock { state in
+        var idleWaiters: [UnsafeContinuation<Void, Never>] = []
+        let action = state.withLock { state in
             state.handlerDispatcher.deliveryEnded()
             let action = state.handlerDispatcher.nextAction(isSliceOver: isSliceOver, idleYields: 0)
-            return (action, takeIdleWaiters(&state))
+            idleWaiters = takeIdleWaiters(&state)
+            return action
         }
         resumeWaiters(idleWaiters)
         if stalls.isWatched { stalls.adjust(on: self) }
@@ -150,16 +151,17 @@ extension QueueCore {
 
     /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is
     /// starting.
-    private func retire(_ operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
+    private func retire(_ operation: consuming Retained<AnyOperation>) {
+        operation.use { if $0.hasDueHandlers { deliver($0) } }
         release(operation)
         deliveryEnded()
     }
 
     /// Removes the operation from the dispatcher before the release, so that a stall report never names an operation
     /// that is gone.
-    private func release(_ operation: Unmanaged<AnyOperation>) {
-        state.withLock { $0.handlerDispatcher.returned(from: operation) }
+    private func release(_ operation: consuming Retained<AnyOperation>) {
+        let returned = operation.unretained
+        state.withLock { $0.handlerDispatcher.returned(from: returned) }
         operation.release()
     }
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension AnyOperation {
     /// Makes this operation start only after `operation` has finished, whatever the outcome of that is.
     ///
@@ -68,16 +66,17 @@ extension AnyOperation {
     @inline(__always)
     private final func appendEdge(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase
     {
-        // The reference is moved into the edge, which saves a retain and a release.
-        let source = Unmanaged.passRetained(consume operation)
+        // The reference is moved into the edge, which saves a retain and a release. If it is too late for an edge, it
+        // is released at the end of this call.
+        var source: Retained<AnyOperation>? = Retained(consume operation)
         let (phase, hasOptionalState) = withLife { life in
-            if life.phase == .created {
-                edges.append(retained: source)
-                if policy != .always { life.add(EdgePolicy(source: source, policy: policy)) }
+            if life.phase == .created, let source = source.take() {
+                if policy != .always { life.add(EdgePolicy(source: source.unretained, policy: policy)) }
+                edges.append(source)
             }
             return (life.phase, life.borrowedOptionalState != nil)
         }
-        if phase != .created { source.release() } else if hasOptionalState { chainGrows() }
+        if phase == .created, hasOptionalState { chainGrows() }
         GraphChanges.note()
         return phase
     }
@@ -124,7 +123,7 @@ extension AnyOperation {
         var removals = optionalState.removals.take() ?? Removals()
         defer { optionalState.removals = removals }
         let places = removals.edges.places(of: ObjectIdentifier(operation), in: edges.placeCount) { place in
-            edges.source(at: place).map { ObjectIdentifier($0.takeUnretainedValue()) }
+            edges.source(at: place).map { ObjectIdentifier($0.object) }
         }
         if places.isEmpty { return true }
         if places[0] < inputCount { return false }
@@ -138,10 +137,10 @@ extension AnyOperation {
         of operation: AnyOperation, _ optionalState: OptionalState, _ removals: inout Removals
     ) {
         if optionalState.policies.isEmpty { return }
-        let key = Unmanaged.passUnretained(operation).toOpaque()
+        let key = Unretained(operation)
         let places = removals.policies.places(of: key, in: optionalState.policies.count) { place in
             let edge = optionalState.policies[place]
-            return edge.policy == .always ? nil : edge.source.toOpaque()
+            return edge.policy == .always ? nil : edge.source
         }
         places.forEach { optionalState.policies[$0].policy = .always }
         if removals.policies.remove(key) { optionalState.policies.removeAll { $0.policy == .always } }
@@ -205,14 +204,14 @@ public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
 
 /// The policy of one dependency. The edge retains the source.
 struct EdgePolicy {
-    let source: Unmanaged<AnyOperation>
+    let source: Unretained<AnyOperation>
     /// Never `.always` unless the dependency was removed; the source may then have been released.
     var policy: DependencyPolicy
 
     /// True if the source keeps the dependent from running. Read it only after the source has finished.
     var isUnmet: Bool {
         policy != .always
-            && source._withUnsafeGuaranteedRef { source in
+            && source.use { source in
                 !policy.isMet(by: source.outcomeKind) || policy == .noFailure && source.failure?.earlierFailure != nil
             }
     }
@@ -220,7 +219,7 @@ struct EdgePolicy {
     /// The reason to skip the dependent; nil if the policy is met. Read it only after the source has finished.
     var skipReason: SkipReason? {
         if !isUnmet { return nil }
-        return source._withUnsafeGuaranteedRef { source in
+        return source.use { source in
             if policy == .noFailure, let (first, outcome) = source.failure?.earlierFailure {
                 return .edge(source: first, outcome: outcome)
             }
@@ -279,7 +278,7 @@ struct RemovalIndex<Key: Hashable> {
 /// The indices that an operation needs to remove its dependencies.
 struct Removals {
     var edges = RemovalIndex<ObjectIdentifier>()
-    var policies = RemovalIndex<UnsafeMutableRawPointer>()
+    var policies = RemovalIndex<Unretained<AnyOperation>>()
 }
 
 // MARK: - Changes of the graph
@@ -287,18 +286,18 @@ struct Removals {
 /// Counts the changes of dependencies and of children of groups in the process, so that a reader can cache what it has
 /// found in a graph. Counting begins with the first read.
 package enum GraphChanges {
-    private static let hasReader = Atomic<Bool>(false)
-    private static let number = Atomic<UInt64>(0)
+    private static let hasReader = AtomicFlag()
+    private static let version = VersionCounter()
 
     /// The number of changes so far. Read it before looking at the graph.
     package static var count: UInt64 {
-        hasReader.store(true, ordering: .relaxed)
-        return number.load(ordering: .acquiring)
+        hasReader.isSet = true
+        return version.current
     }
 
     /// Counts a change; call this after the change. A reader sets `hasReader` and then reads the graph under the
     /// operation's lock. If the reader misses the change, it took that lock before the thread that made the change did,
-    /// so the relaxed load finds `hasReader` set, and the reader later finds another count.
+    /// so it finds `hasReader` set, and the reader later finds another count.
     @inline(__always)
-    static func note() { if hasReader.load(ordering: .relaxed) { number.add(1, ordering: .releasing) } }
+    static func note() { if hasReader.isSet { version.advance() } }
 }

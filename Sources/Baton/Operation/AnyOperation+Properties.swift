@@ -136,7 +136,7 @@ extension AnyOperation {
     final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedState) -> Void) {
         let isTooLate = withLife { life in
             guard let timing = life.timingToChange() else { return true }
-            timing._withUnsafeGuaranteedRef(body)
+            timing.use(body)
             return false
         }
         if isTooLate { wasChangedTooLate(what, callSite) }
@@ -257,7 +257,7 @@ extension AnyOperation {
         guard let core else { return isChanged }
         return core.change { state in
             if !condition(currentPriority) { return false }
-            state.scheduler.move(.passUnretained(self), to: priority)
+            state.scheduler.move(Unretained(self), to: priority)
             if let resumption { state.scheduler.append(resumption, at: priority) }
             return true
         }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// One planned run of any output type: it has an identity, dependencies, a place in a queue, and exactly one outcome.
 ///
 /// This is the base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists of operations
@@ -29,7 +27,7 @@ public class AnyOperation: @unchecked Sendable {
     // The small fields that follow fill the padding after `body`.
     /// Written under the lock while the operation is created, then under the queue's lock, because the operation may
     /// have to move to another list of the scheduler.
-    private final let priorityStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
+    private final let priorityStorage = AtomicPriority(.normal)
     /// True for a child that a running body waits for, and for a failed operation that tries again: the operation
     /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock by
     /// the worker, before the operation becomes `added` again. So it may be read under the queue's lock and, in phase
@@ -46,13 +44,13 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var listing = Listing.none
 
     // The queue; see ``core``. Written in the claim, constant afterwards.
-    @exclusivity(unchecked) final var unretainedCore: Unmanaged<QueueCore>?
+    @exclusivity(unchecked) final var unretainedCore: Unretained<QueueCore>?
 
     // Owned by the thread that adds the operation; then, while the operation waits for a single source, by the
     // ``DependentList`` of that source; then guarded by the queue's lock. `link` leads forwards and `backLink`
     // backwards.
-    @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) final var backLink: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var link: DependentList.Place?
+    @exclusivity(unchecked) final var backLink: DependentList.Place?
 
     // An `OperationError` if the operation has failed, otherwise the output. `outcome`, `hasFailed` and `outcomeOwns`
     // are written before the phase becomes finished, by the thread that runs or finishes the operation, and are read
@@ -65,13 +63,11 @@ public class AnyOperation: @unchecked Sendable {
     final var inputCount: Int { life.inputCount }
     final var runNumber: UInt32 { life.runNumber }
 
-    /// The value of ``priority``, which the setter stores without passing it on. The getter casts, because
-    /// `init(rawValue:)` is a jump table and each edge of a graph reads two priorities. Safe: only raw values of
-    /// priorities are ever stored, and a priority is represented by its raw value.
+    /// The value of ``priority``, which the setter stores without passing it on.
     @inline(__always)
     final var currentPriority: OperationPriority {
-        get { unsafeBitCast(priorityStorage.load(ordering: .relaxed), to: OperationPriority.self) }
-        set { priorityStorage.store(newValue.rawValue, ordering: .relaxed) }
+        get { priorityStorage.value }
+        set { priorityStorage.value = newValue }
     }
 
     /// Makes an operation whose first dependencies are `inputs`, which hand over their outputs. The body finds each
@@ -149,7 +145,7 @@ extension AnyOperation {
     /// The queue. Read it only while the operation is added and unfinished, either under the operation's lock or where
     /// the operation cannot finish. The operation is then in the queue's registry, which keeps the queue alive.
     @inline(__always)
-    final var core: QueueCore? { unretainedCore?.takeUnretainedValue() }
+    final var core: QueueCore? { unretainedCore?.object }
 
     /// Gives everything that the operation owns to the trampoline. If `deinit` released it directly, a chain of
     /// operations would release one another recursively, whatever links them.
@@ -190,16 +186,16 @@ extension AnyOperation {
         body = nil
         var fence: Fence?
         if dependencyCounter.isLinked, dependencyCounter.holdUnlessZero() {
-            edges.visit(of: .passUnretained(self)) { place, source in
-                let isCounted = source._withUnsafeGuaranteedRef { $0.withLife { !$0.unregister(place) } }
+            edges.visit(of: Unretained(self)) { place, source in
+                let isCounted = source.use { $0.withLife { !$0.unregister(place) } }
                 if !isCounted {
                     _ = dependencyCounter.countDown()
-                    if source._withUnsafeGuaranteedRef({ $0.isFence }) {
-                        fence = source.takeUnretainedValue() as? Fence
+                    if source.use({ $0.isFence }) {
+                        fence = source.object as? Fence
                     }
                 }
             }
-            if case .ended = dependencyCounter.countDown() { Unmanaged.passUnretained(self).release() }
+            if case .ended = dependencyCounter.countDown() { Retained(handedOver: Unretained(self)).release() }
         }
         dropEdgesIfUnlinked()
         fence?.removeUser(self)
@@ -219,8 +215,8 @@ extension AnyOperation {
     /// Releases an operation that ended before its run, after all of its sources have counted it down, so that no list
     /// has it any more.
     @inline(never)
-    static func releaseAfterEarlyEnd(_ operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { $0.dropEdgesIfUnlinked() }
+    static func releaseAfterEarlyEnd(_ operation: consuming Retained<AnyOperation>) {
+        operation.use { $0.dropEdgesIfUnlinked() }
         operation.release()
     }
 }

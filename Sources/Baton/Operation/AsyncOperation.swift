@@ -195,10 +195,7 @@ extension AsyncOperation {
     @inlinable
     final var storedOutput: Output {
         assert(!hasFailed, "a failed operation stores an error and no output")
-        // The two types are nearly always the same, and a bit cast is several times as fast as a dynamic cast.
-        func opened<Stored>(_ value: Stored) -> Output {
-            Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output
-        }
+        func opened<Stored>(_ value: Stored) -> Output { cast(value, to: Output.self) }
         // Opening the existential is necessary, because `Stored` would otherwise be `any Sendable` itself.
         return _openExistential(outcome, do: opened)
     }
@@ -233,36 +230,36 @@ enum Body: Sendable {
 /// operation until the closure has returned.
 @usableFromInline
 struct Execution: Sendable {
-    @usableFromInline let unmanaged: Unmanaged<AnyOperation>
+    @usableFromInline let unmanaged: Unretained<AnyOperation>
 
-    init(of operation: Unmanaged<AnyOperation>) { unmanaged = operation }
+    init(of operation: Unretained<AnyOperation>) { unmanaged = operation }
 
     /// The operation, retained for the caller.
     @usableFromInline
-    var operation: AnyOperation { unmanaged.takeUnretainedValue() }
+    var operation: AnyOperation { unmanaged.object }
 
     @inlinable
     @inline(__always)
     func succeed<Output: Sendable>(with output: Output) {
-        unmanaged._withUnsafeGuaranteedRef { operation in
+        unmanaged.use { operation in
             operation.outcome = output
             if !_isPOD(Output.self) { operation.outcomeOwns = true }
         }
     }
 
     @usableFromInline
-    func bodyThrew(_ error: any Error) { unmanaged._withUnsafeGuaranteedRef { $0.bodyThrew(error) } }
+    func bodyThrew(_ error: any Error) { unmanaged.use { $0.bodyThrew(error) } }
 
-    func bodyFailed(_ error: OperationError) { unmanaged._withUnsafeGuaranteedRef { $0.bodyFailed(error) } }
+    func bodyFailed(_ error: OperationError) { unmanaged.use { $0.bodyFailed(error) } }
 
     /// Returns the input at `place`. Returns nil if that has no output, so that the body must not run; the failure of
     /// this operation is then stored.
     @usableFromInline
     func checkedInput<Input>(at place: Int, as type: Input.Type) -> AsyncOperation<Input>? {
-        unmanaged._withUnsafeGuaranteedRef { $0.checkedInput(at: place, as: type) }
+        unmanaged.use { $0.checkedInput(at: place, as: type) }
     }
 
     /// Returns false if an input has no output, so that the body must not run; the failure of this operation is then
     /// stored.
-    func checkInputs() -> Bool { unmanaged._withUnsafeGuaranteedRef { $0.checkInputs() } }
+    func checkInputs() -> Bool { unmanaged.use { $0.checkInputs() } }
 }

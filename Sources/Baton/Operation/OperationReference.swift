@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Identifies an operation without keeping it alive. Errors, events and explanations hold references.
 public struct OperationReference: Sendable, Hashable, Identifiable, Codable, CustomStringConvertible {
     /// A number that is unique in the process. It is assigned when it is first needed, so it says nothing about order.
@@ -54,10 +52,10 @@ extension OperationReference {
         try values.encode(name, forKey: .name)
     }
 
-    private static let lastID = Atomic<UInt64>(0)
+    private static let ids = NumberGenerator()
 
     /// Returns a new id. It is never 0, which stands for an id that was not assigned yet.
-    static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
+    static func nextID() -> UInt64 { ids.next() }
 }
 
 extension AnyOperation {
@@ -109,7 +107,7 @@ struct FallbackName: Sendable, Hashable {
     /// like a place.
     @inlinable
     init(_ type: Any.Type?) {
-        let pointer = type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0
+        let pointer = type.map { UInt64(UInt(bitPattern: ObjectIdentifier($0))) } ?? 0
         self.init(bits: pointer >> Self.pointerBits == 0 ? pointer : 0)
     }
 
@@ -127,20 +125,16 @@ struct FallbackName: Sendable, Hashable {
 
     private var isPlace: Bool { bits >> Self.pointerBits != 0 }
 
-    private var pointer: UnsafeRawPointer? {
-        UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)))
-    }
+    private var address: UInt { UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)) }
 
     /// The type of the procedure; nil if there is none.
-    var type: Any.Type? { isPlace ? nil : pointer.map { unsafeBitCast($0, to: Any.Type.self) } }
+    var type: Any.Type? { isPlace ? nil : metatype(at: address) }
 
     /// The type or the place as text; nil if neither is known.
     var name: String? { isPlace ? place : type.map { "\($0)" } }
 
     private var place: String? {
-        // A static string ends with a null byte, and lives as long as the process.
-        guard let pointer else { return nil }
-        let path = String(cString: pointer.assumingMemoryBound(to: CChar.self))
+        guard let path = text(ofStaticStringAt: address) else { return nil }
         let upper = bits >> Self.pointerBits
         let line = upper & (1 << Self.lineBits - 1)
         let file = path.split(separator: "/").last.map(String.init) ?? path

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The driver of a ``ProgressStateMachine``. Wakes tasks that iterate the progress, and passes changes on to the
 /// parents.
 ///
@@ -44,10 +42,10 @@ final class ProgressState: Sendable {
         weak let operation: AnyOperation?
     }
 
-    private static let lastID = Atomic<UInt64>(0)
+    private static let ids = NumberGenerator()
 
     /// Identifies this object for its parents. Unlike an address, it is never used again.
-    private let id = ProgressState.lastID.wrappingAdd(1, ordering: .relaxed).newValue
+    private let id = ProgressState.ids.next()
     private let content: Locked<Content>
 
     init(ending: Machine.Ending? = nil) { content = Locked(Content(machine: Machine(ending: ending))) }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension AsyncOperationQueue {
     /// Adds an operation, together with the operations that it takes its inputs from, directly or not, and that nobody
     /// has added.
@@ -52,7 +50,7 @@ extension AsyncOperationQueue {
     ///
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
     public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
-        operations.withUnsafeBufferPointer { core.add($0, CallSite(file: file, line: line), withInputs: true) }
+        core.add(operations, CallSite(file: file, line: line), withInputs: true)
     }
 
     /// Adds several operations of one type, in their order.
@@ -64,13 +62,7 @@ extension AsyncOperationQueue {
     public func add<Operation: AnyOperation>(
         _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line
     ) {
-        // Safe: an array stores a reference to a subclass as it stores one to the superclass, and the memory is only
-        // read here.
-        operations.withUnsafeBufferPointer { operations in
-            operations.withMemoryRebound(to: AnyOperation.self) {
-                core.add($0, CallSite(file: file, line: line), withInputs: true)
-            }
-        }
+        core.add(operations.asOperations, CallSite(file: file, line: line), withInputs: true)
     }
 
     /// Makes an operation from a closure, adds it, and returns it.
@@ -155,7 +147,7 @@ final class RunScope: Sendable {
         var added: [OperationRegistry.Entry] = []
     }
 
-    private static let lastNumber = Atomic<UInt32>(0)
+    private static let numbers = NumberGenerator()
 
     let operation: AnyOperation
     private let core: QueueCore
@@ -171,7 +163,7 @@ final class RunScope: Sendable {
         self.operation = operation
         self.core = core
         self.parent = parent
-        number = max(1, Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
+        number = max(1, UInt32(truncatingIfNeeded: Self.numbers.next()))
     }
 
     /// Returns when the operation has finished, even if the caller is cancelled, so that no work continues without a

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension AsyncOperationQueue {
     /// The number of operations that may wait in the queue before ``submit(_:file:line:)`` waits. There is no limit by
     /// default.
@@ -67,7 +65,7 @@ extension AsyncOperationQueue {
 }
 
 extension QueueCore {
-    private static let lastSubmission = Atomic<UInt64>(0)
+    private static let submissionIDs = NumberGenerator()
 
     /// Ends an operation that nobody has added.
     fileprivate func end(_ operation: AnyOperation, with error: OperationError, _ callSite: CallSite) {
@@ -113,7 +111,7 @@ extension QueueCore {
     }
 
     nonisolated(nonsending) private func wait() async -> SubmissionAnswer {
-        let id = Self.lastSubmission.wrappingAdd(1, ordering: .relaxed).newValue
+        let id = Self.submissionIDs.next()
         let answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 if let answer = ask(id, continuation) { continuation.resume(returning: answer) }

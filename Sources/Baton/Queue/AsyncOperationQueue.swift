@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Runs operations: a limited number at a time, higher priorities first, each operation after its dependencies.
 ///
 /// ```swift
@@ -21,9 +19,12 @@ public final class AsyncOperationQueue: Sendable {
     /// A queue of the default width for the whole process. It is suspended only if somebody suspends it.
     public static let shared = AsyncOperationQueue(name: "shared")
 
-    // Safe: `init` retains the core, and `deinit` passes that reference to the trampoline. The trampoline bounds the
+    // `init` retains the core, and `deinit` passes that reference to the trampoline. The trampoline bounds the
     // recursion if an object of the user's that the queue owns holds the last handle of another queue.
-    unowned(unsafe) let core: QueueCore
+    private let handle: Unretained<QueueCore>
+
+    @inline(__always)
+    var core: QueueCore { handle.object }
 
     /// Makes a queue.
     ///
@@ -80,11 +81,11 @@ public final class AsyncOperationQueue: Sendable {
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), taskLocals: taskLocals,
             onMisuse: onMisuse, probe: probe)
-        self.core = Unmanaged.passRetained(core).takeUnretainedValue()
+        handle = Retained(core).handOver()
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 
-    deinit { Trampoline.run(.releaseQueue(Unmanaged.passUnretained(core).takeRetainedValue())) }
+    deinit { Trampoline.run(.releaseQueue(Retained(handedOver: handle).take())) }
 }
 
 // MARK: - Configuration
@@ -231,7 +232,7 @@ extension AsyncOperationQueue {
             ) async throws -> Void
     ) {
         core.middleware.withLock { $0.append(hook) }
-        core.hasMiddleware.store(true, ordering: .relaxed)
+        core.hasMiddleware.isSet = true
     }
 }
 

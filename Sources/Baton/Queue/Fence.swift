@@ -110,7 +110,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
         earlier?.users += 1
         withLife { _ = $0.claim() }
         // The fence retains itself until it opens or nobody needs it.
-        _ = Unmanaged.passRetained(self)
+        _ = Retained(self).handOver()
     }
 
     /// Opens the fence, after every operation that it waits for has finished.
@@ -122,7 +122,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
             }
             _ = core.complete(self, ending, continuing: false)
         }
-        Unmanaged.passUnretained(self).release()
+        Retained(handedOver: Unretained(self)).release()
     }
 
     /// Called when an operation that was to wait for the fence ends early. If no other operation needs the fence, the
@@ -294,8 +294,8 @@ extension QueueCore.State {
         barriers.append(FencedBarrier(barrier: barrier, before: before, behind: behind))
     }
 
-    mutating func noteEntry(of operation: Unmanaged<AnyOperation>) {
-        barriers.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.registryIndex }, besides: registry.count)
+    mutating func noteEntry(of operation: Unretained<AnyOperation>) {
+        barriers.noteEntry(at: operation.use { $0.registryIndex }, besides: registry.count)
     }
 
     /// Counts operations that are about to wait for the fence.

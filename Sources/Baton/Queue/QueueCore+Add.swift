@@ -9,31 +9,24 @@ extension QueueCore {
 
     /// Adds operations in the order of the array. Operations that were added before are left alone, and are reported as
     /// misuse if there is a `callSite`.
-    func add(
-        _ operations: [AnyOperation], from origin: SubmissionSource = .outside, run: UInt32 = 0, _ callSite: CallSite?
-    ) {
-        operations.withUnsafeBufferPointer { add($0, from: origin, run: run, callSite) }
-    }
-
-    /// Adds operations in the order of the buffer.
     ///
     /// - Parameter withInputs: True to add the inputs of the operations too; see ``addWithInputs(_:_:)``. Inputs that
-    ///   precede their readers in the buffer are added in its order.
+    ///   precede their readers in the array are added in its order.
     func add(
-        _ operations: UnsafeBufferPointer<AnyOperation>, from origin: SubmissionSource = .outside, run: UInt32 = 0,
+        _ operations: [AnyOperation], from origin: SubmissionSource = .outside, run: UInt32 = 0,
         _ callSite: CallSite?, withInputs: Bool = false
     ) {
         if operations.count > Self.batchSize { state.withLock { $0.registry.reserve(operations.count) } }
         var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
-        // The caller's buffer retains its operations until the add ends. The inputs that the add finds need the same.
+        // The caller's array retains its operations until the add ends. The inputs that the add finds need the same.
         var (inputs, undecided): ([AnyOperation], [AnyOperation]) = ([], [])
         for index in operations.indices {
-            let retained = Unmanaged.passRetained(operations[index])
+            let retained = Retained(operations[index])
             if withInputs {
-                retained._withUnsafeGuaranteedRef { operation in
+                retained.use { operation in
                     if operation.inputCount == 0 { return }
-                    // Sources that precede the operation in the buffer have been claimed.
+                    // Sources that precede the operation in the array have been claimed.
                     guard let found = unaddedInputs(before: operation) else { return undecided.append(operation) }
                     if found.isEmpty { return }
                     claim(found, &batch, &pace)
@@ -56,7 +49,7 @@ extension QueueCore {
     @discardableResult
     func add(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         var batch = Batch(origin: .outside, on: self)
-        claim(.passRetained(operation), callSite, &batch)
+        claim(Retained(operation), callSite, &batch)
         var isTaken = true
         while !batch.isEmpty {
             if !enter(&batch) { isTaken = false }
@@ -68,7 +61,7 @@ extension QueueCore {
     /// Adds a barrier. The fences before and behind it are set up under the same lock under which the barrier enters.
     func add(barrier: AnyOperation, _ callSite: CallSite?) {
         var batch = Batch(origin: .outside, on: self)
-        claim(.passRetained(barrier), callSite, &batch)
+        claim(Retained(barrier), callSite, &batch)
         guard let claimed = batch.claimed.first else { return }
         let (decision, fenced) = change { state in
             let decision = state.admissionDecision(for: .outside)
@@ -145,7 +138,7 @@ extension QueueCore {
     @inline(never)
     private func claim(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
         for input in inputs {
-            claim(.passRetained(input), nil, &batch)
+            claim(Retained(input), nil, &batch)
             if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
     }
@@ -153,13 +146,13 @@ extension QueueCore {
     /// Claims one operation. Consumes the reference, which the queue holds until the operation has finished.
     @inline(__always)
     private func claim(
-        _ retained: Unmanaged<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
+        _ operation: consuming Retained<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
     ) {
-        let claim = retained._withUnsafeGuaranteedRef { operation in
+        let claim = operation.use { operation in
             operation.withLife { life in
                 let claim = life.claim()
                 if case .claimed(let isAwaited, _) = claim {
-                    operation.unretainedCore = .passUnretained(self)
+                    operation.unretainedCore = Unretained(self)
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
@@ -173,11 +166,11 @@ extension QueueCore {
             }
         }
         if case .claimed(_, let isPrepared) = claim {
-            if isPrepared { retained._withUnsafeGuaranteedRef { prepare($0, batch.origin) } }
-            batch.claimed.append(retained)
+            if isPrepared { operation.use { prepare($0, batch.origin) } }
+            batch.claimed.append(operation.handOver())
             batch.count += 1
         } else {
-            refuse(retained.takeRetainedValue(), claim, callSite)
+            refuse(operation.take(), claim, callSite)
         }
     }
 
@@ -220,7 +213,7 @@ extension QueueCore {
             ready.forEach { state.scheduler.append($0) }
             claimed.forEach { operation in
                 insert(operation, &state)
-                let isListed = operation._withUnsafeGuaranteedRef { operation in
+                let isListed = operation.use { operation in
                     guard decision.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
                     return !operation.dependencyCounter.linked(to: 0).wasEnded
                 }
@@ -233,7 +226,7 @@ extension QueueCore {
             return decision
         }
         rest.forEach { operation in
-            operation._withUnsafeGuaranteedRef { apply(decision, to: $0) }
+            operation.use { apply(decision, to: $0) }
             link(operation, &batch)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
@@ -250,8 +243,8 @@ extension QueueCore {
     /// Links an operation to its sources. The caller of the add retains the operation: once it is linked, another
     /// thread may run and release it.
     @inline(__always)
-    private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
-        claimed._withUnsafeGuaranteedRef { operation in
+    private func link(_ claimed: Unretained<AnyOperation>, _ batch: inout Batch) {
+        claimed.use { operation in
             let linked: DependencyCounter.Linked
             var links = Links()
             var hasPublishedReady = false
@@ -276,7 +269,7 @@ extension QueueCore {
             if linked.wasEnded {
                 operation.endAfterLinking()
                 // Otherwise the thread that counts the operation down to zero releases it.
-                if linked.isReady { claimed.release() }
+                if linked.isReady { Retained(handedOver: claimed).release() }
             } else if linked.isReady {
                 if operation.isObserved, !hasPublishedReady { operation.publishReady() }
                 batch.ready.append(claimed)
@@ -290,7 +283,7 @@ extension QueueCore {
     private func link(_ fence: Fence, _ batch: inout Batch) {
         var links = Links()
         let level = fence.currentPriority
-        fence.edges.enter(.passUnretained(fence)) { links.register($0, with: $1, at: level) }
+        fence.edges.enter(Unretained(fence)) { links.register($0, with: $1, at: level) }
         if links.foundLower { fence.raiseSources() }
         if links.foundFinished { CycleBreak.foundFinished(by: fence) }
         let linked = fence.dependencyCounter.linked(to: links.registered)
@@ -317,9 +310,9 @@ extension QueueCore {
 
         @inline(__always)
         mutating func register(
-            _ place: DependentList.Place, with source: Unmanaged<AnyOperation>, at level: OperationPriority
+            _ place: DependentList.Place, with source: Unretained<AnyOperation>, at level: OperationPriority
         ) {
-            source._withUnsafeGuaranteedRef { source in
+            source.use { source in
                 if source.currentPriority < level { foundLower = true }
                 switch source.withLife({ $0.register(place) }) {
                 case .finishedBefore: foundFinished = true

@@ -143,7 +143,7 @@ extension AnyOperation {
         guard life.phase == .created || life.phase == .added, place < min(life.inputCount, edges.placeCount) else {
             return nil
         }
-        return edges.source(at: place)?.takeUnretainedValue()
+        return edges.source(at: place)?.object
     }
 
     private final func unseenSources(

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The queue behind its public handle: one lock around a ``Scheduler`` and an ``OperationRegistry``, and the code that
 /// performs what they decide.
 ///
@@ -27,8 +25,8 @@ final class QueueCore: Sendable {
         var isReleased = false
         /// The number of times that the queue was suspended or resumed.
         var suspensionCount: UInt64 = 0
-        /// True while the queue retains itself, which it does while it has operations.
-        var retainsItself = false
+        /// The queue itself while it has operations, nil otherwise.
+        var itself: QueueCore?
 
         /// True if the queue is idle as soon as ``holders`` is zero.
         var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isIdle }
@@ -43,13 +41,13 @@ final class QueueCore: Sendable {
     /// The number of workers and other threads that may still have to release an operation which is not in the registry
     /// any more. A thread counts itself before it removes the operation, so that no operation is alive when the queue
     /// is idle (G31).
-    let holders = Atomic<Int>(0)
+    let holders = HoldCounter()
     /// The value of ``Scheduler/hint`` after the last change, which lets a worker go on without the lock. A worker may
     /// read a stale value while another thread changes the queue. Then one operation starts one position too early or
     /// too late.
-    let hint = Atomic<UInt8>(0)
+    let hint = AtomicHint<UInt8>(0)
     /// True once the queue has ``middleware`` or carries task-locals. It never becomes false again.
-    let hasMiddleware = Atomic<Bool>(false)
+    let hasMiddleware = AtomicFlag()
     /// The hooks around every body, the outermost first.
     let middleware = Locked<[Middleware]>([])
     /// The scope within which the queue's exclusions apply.
@@ -91,7 +89,7 @@ final class QueueCore: Sendable {
         scope = Locked(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
         self.taskLocals = taskLocals
         // The hooks bind the task-locals around each body.
-        hasMiddleware.store(!taskLocals.isEmpty, ordering: .relaxed)
+        hasMiddleware.isSet = !taskLocals.isEmpty
         number = QueueDirectory.nextNumber()
         broadcaster = EventBroadcaster(
             of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
@@ -123,7 +121,7 @@ final class QueueCore: Sendable {
         }
         perform(action)
         if let ended {
-            IntrusiveList.forEach(from: ended) { $0.release() }
+            IntrusiveList.forEach(from: ended) { Retained(handedOver: $0).release() }
             removeHolder()
         }
         return result
@@ -135,7 +133,7 @@ final class QueueCore: Sendable {
         if !state.admission.isEmpty { return admitSubmission(&state, unless: action) }
         let now = state.scheduler.hint
         // The hint is written only when it changes, because every worker reads its cache line.
-        if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
+        if hint.value != now { hint.value = now }
         return action
     }
 
@@ -143,7 +141,7 @@ final class QueueCore: Sendable {
     /// begins may admit a submission.
     @inline(never)
     private func admitSubmission(_ state: inout State, unless action: Scheduler.Action) -> Scheduler.Action {
-        hint.store(Scheduler.mustAsk, ordering: .relaxed)
+        hint.value = Scheduler.mustAsk
         if case .none = action, let next = state.admit() { return .admit(next) }
         return action
     }
@@ -153,7 +151,7 @@ final class QueueCore: Sendable {
         switch action {
         case .none: break
         case .startWorker: Worker.start(on: self)
-        case .resume(let resumption): resume(resumption.takeRetainedValue())
+        case .resume(let resumption): resume(resumption)
         case .admit(let submission): submission.resume(returning: .admitted)
         }
     }
@@ -170,7 +168,7 @@ final class QueueCore: Sendable {
                 if !tookPermit { state.scheduler.releasePermit() }
                 return assignPermit(&state)
             }
-            if case .resume(let another) = action { next = another.takeRetainedValue() } else { perform(action) }
+            if case .resume(let another) = action { next = another } else { perform(action) }
         }
     }
 
@@ -178,11 +176,8 @@ final class QueueCore: Sendable {
 
     /// Inserts an operation into the registry. The caller holds the queue's lock.
     @inline(__always)
-    func insert(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
-        if !state.retainsItself {
-            state.retainsItself = true
-            _ = Unmanaged.passRetained(self)
-        }
+    func insert(_ operation: Unretained<AnyOperation>, _ state: inout State) {
+        if state.itself == nil { state.itself = self }
         state.registry.insert(operation)
         if !state.barriers.isEmpty { state.noteEntry(of: operation) }
     }
@@ -192,24 +187,24 @@ final class QueueCore: Sendable {
     @inline(__always)
     func remove(_ operation: AnyOperation, _ state: inout State) -> RemovalResult {
         state.registry.remove(operation)
-        if state.registry.count > 0 || !state.retainsItself { return .othersRemain }
-        state.retainsItself = false
+        guard state.registry.count == 0, let itself = state.itself.take() else { return .othersRemain }
         let isSweepRunning = state.suspects.queueDidEmpty()
-        return .becameEmpty(waking: takeIdleWaiters(&state), isSweepRunning: isSweepRunning)
+        return .becameEmpty(itself, waking: takeIdleWaiters(&state), isSweepRunning: isSweepRunning)
     }
 
     enum RemovalResult {
         case othersRemain
-        /// The queue has no operation left. `isSweepRunning` is true if a sweep for cycles is running, which must not
-        /// find the queue idle before the last operation is released.
-        case becameEmpty(waking: [UnsafeContinuation<Void, Never>], isSweepRunning: Bool)
+        /// The queue has no operation left, and no longer retains itself. `isSweepRunning` is true if a sweep for
+        /// cycles is running, which must not find the queue idle before the last operation is released.
+        case becameEmpty(QueueCore, waking: [UnsafeContinuation<Void, Never>], isSweepRunning: Bool)
     }
 
     /// Acts on a removal, after the caller has unlocked the queue and released the operation.
     @inline(__always)
     func didRemove(_ removal: consuming RemovalResult) {
-        if case .becameEmpty(let idleWaiters, let isSweepRunning) = consume removal {
-            didBecomeEmpty(idleWaiters, isSweepRunning)
+        if case .becameEmpty(let itself, let idleWaiters, let isSweepRunning) = consume removal {
+            // The queue may be released after this call.
+            withExtendedLifetime(itself) { didBecomeEmpty(idleWaiters, isSweepRunning) }
         }
     }
 
@@ -224,26 +219,23 @@ final class QueueCore: Sendable {
                     return takeIdleWaiters(&state)
                 })
         }
-        Unmanaged.passUnretained(self).release()
     }
 
     @inline(__always)
-    func addHolder() { holders.wrappingAdd(1, ordering: .relaxed) }
+    func addHolder() { holders.begin() }
 
     /// Ends one hold of ``holders``, after the caller has released the operations that it held. The queue may be idle
     /// from then on.
     @inline(__always)
     func removeHolder() {
-        let left = holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
-        assert(left >= 0, "\(String(describing: name)) has released more than it held")
-        if left == 0 { lastHolderWasRemoved() }
+        if holders.end() { lastHolderWasRemoved() }
     }
 
     @inline(never)
     private func lastHolderWasRemoved() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
 
     func isIdle(_ state: borrowing State) -> Bool {
-        state.hasNothingToDo && holders.load(ordering: .acquiring) == 0
+        state.hasNothingToDo && holders.isZero
     }
 
     func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
@@ -316,10 +308,10 @@ enum QueueDirectory {
         weak let core: QueueCore?
     }
 
-    private static let lastNumber = Atomic<UInt32>(0)
+    private static let numbers = NumberGenerator()
     private static let entries = Locked<[UInt32: Entry]>([:])
 
-    static func nextNumber() -> UInt32 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
+    static func nextNumber() -> UInt32 { UInt32(truncatingIfNeeded: numbers.next()) }
 
     static func enter(_ core: QueueCore) { entries.withLock { $0[core.number] = Entry(core: core) } }
 

@@ -6,13 +6,13 @@ enum RateManager {
 
     /// Counts a start of the operation in all of these rates, unless one of them does not allow it yet.
     static func start(
-        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: QueueCore
+        _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: QueueCore
     ) -> RateTable.StartResult {
         let clock = core.time.clockIdentity
         let now = now(of: core)
         let (result, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
         perform(changes)
-        operation._withUnsafeGuaranteedRef { report(conflicts, of: $0) }
+        operation.use { report(conflicts, of: $0) }
         return result
     }
 
@@ -26,13 +26,13 @@ enum RateManager {
 
     /// Makes the operation wait for its turn. The table takes over the queue's reference to it, so the caller must not
     /// use the operation any more.
-    static func wait(_ operation: Unmanaged<AnyOperation>, for rates: [Rate], in core: QueueCore) {
+    static func wait(_ operation: Unretained<AnyOperation>, for rates: [Rate], in core: QueueCore) {
         let clock = core.time.clockIdentity
         let now = now(of: core)
         // Retained, because the operation may have its turn, run and be released before this method returns.
-        let retained = operation.takeUnretainedValue()
+        let retained = operation.object
         let (conflicts, changes) = table.withLock {
-            $0.wait(operation, rates, in: .passUnretained(core), on: clock, at: now)
+            $0.wait(operation, rates, in: Unretained(core), on: clock, at: now)
         }
         perform(changes)
         // The operation may have ended before the table knew it. A later end finds it in the table.
@@ -47,14 +47,14 @@ enum RateManager {
     /// Passes the turns of an operation whose queue was suspended to those behind it. The operation asks again when a
     /// worker takes it up.
     static func giveTurnsBack(by operation: AnyOperation) {
-        perform(table.withLock { $0.giveTurnsBack(by: .passUnretained(operation)) })
+        perform(table.withLock { $0.giveTurnsBack(by: Unretained(operation)) })
     }
 
     /// Removes an operation that has ended before its run.
     static func remove(_ operation: AnyOperation) {
-        let (awaitedTurn, changes) = table.withLock { $0.remove(.passUnretained(operation)) }
+        let (awaitedTurn, changes) = table.withLock { $0.remove(Unretained(operation)) }
         perform(changes)
-        if awaitedTurn { Unmanaged.passUnretained(operation).release() }
+        if awaitedTurn { Retained(handedOver: Unretained(operation)).release() }
     }
 
     /// Registers a queue whose clock is not one of the system's. From now on the queue keeps alive what other queues
@@ -87,15 +87,15 @@ enum RateManager {
         // timer service would be released with it.
         if let change { perform([change]) }
         for operation in turns {
-            let core = operation._withUnsafeGuaranteedRef { operation in
+            let core = operation.use { operation in
                 operation.withLife { $0.phase == .added ? operation.core : nil }
             }
             // Otherwise the operation has ended before its turn.
             if let core {
-                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishRateEvent(.granted) } }
+                operation.use { if $0.isObserved { $0.publishRateEvent(.granted) } }
                 core.listAgain(withTurn: operation)
             } else {
-                operation.release()
+                Retained(handedOver: operation).release()
             }
         }
     }
@@ -136,11 +136,11 @@ extension QueueCore {
     /// Asks the rates of an operation for a start. Returns nil if the operation waits for its turn; the worker must not
     /// use it any more, because it may have run or ended meanwhile.
     func requestStart(
-        of operation: Unmanaged<AnyOperation>, from rates: [Rate], holdsExclusions: Bool, on worker: Worker
+        of operation: Unretained<AnyOperation>, from rates: [Rate], holdsExclusions: Bool, on worker: Worker
     ) -> Lifecycle.PreconditionAction? {
         switch RateManager.start(operation, rates, in: self) {
         case .started:
-            let action = operation._withUnsafeGuaranteedRef { operation in
+            let action = operation.use { operation in
                 operation.withLife { $0.resumeAfterRates(on: worker) }
             }
             if case .endedBefore = action { RateManager.takeStartBack(rates, in: self) }
@@ -151,7 +151,7 @@ extension QueueCore {
             // that use only the exclusions and others that use only the rate could keep it from starting forever.
             var granted: [AnyOperation] = []
             if holdsExclusions, !hasWaited {
-                let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
+                let taken = operation.use { operation -> [AnyOperation]? in
                     operation.withLife { $0.releaseExclusions() }
                         ? ExclusionManager.releaseReturningGranted(by: operation) : nil
                 }
@@ -166,13 +166,13 @@ extension QueueCore {
         }
     }
 
-    private func tell(_ operation: Unmanaged<AnyOperation>, waitsFor rate: Rate) {
-        operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.publishRateEvent(.waitingForRate("\(rate)")) } }
+    private func tell(_ operation: Unretained<AnyOperation>, waitsFor rate: Rate) {
+        operation.use { if $0.isObserved { $0.publishRateEvent(.waitingForRate("\(rate)")) } }
     }
 
     /// Lists an operation that has its turn; it starts when there is a permit. If its queue is suspended, its turns and
     /// exclusions pass to others.
-    func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
+    func listAgain(withTurn operation: Unretained<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: break

@@ -33,17 +33,17 @@ struct RateTable {
     }
 
     private final class RateEntry {
-        var machine: RateStateMachine<Unmanaged<AnyOperation>>
+        var machine: RateStateMachine<Unretained<AnyOperation>>
         var timer: Timer?
         /// True if two operations have given the rate different numbers, which was reported.
         var hasConflict = false
 
-        init(_ machine: RateStateMachine<Unmanaged<AnyOperation>>) { self.machine = machine }
+        init(_ machine: RateStateMachine<Unretained<AnyOperation>>) { self.machine = machine }
     }
 
     private struct Timer {
         /// Not retained: it lives as long as the operation that was the first to wait when this timer was set.
-        let timerService: Unmanaged<TimerService>
+        let timerService: Unretained<TimerService>
         let timer: RateTimer
         let time: Duration
         /// Nil until the thread that sets the timer has its ticket.
@@ -56,13 +56,13 @@ struct RateTable {
             let key: Key
             let rate: Rate
             /// The ticket while the operation waits; nil once it has its turn.
-            var ticket: RateStateMachine<Unmanaged<AnyOperation>>.Ticket?
+            var ticket: RateStateMachine<Unretained<AnyOperation>>.Ticket?
         }
 
         /// The place of the operation among all that wait, which it keeps until it starts.
         let arrival: UInt64
         /// Not retained: it lives as long as the operation has not ended.
-        let core: Unmanaged<QueueCore>
+        let core: Unretained<QueueCore>
         /// One place for each rate. Empty if the operation is in a suspended queue, and asks again when a worker takes
         /// it up.
         var places: [Place]
@@ -110,7 +110,7 @@ struct RateTable {
 
     /// Counts a start in all of these rates, if all of them allow it.
     mutating func start(
-        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
+        _ operation: Unretained<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
     ) -> (result: StartResult, conflicts: [Misuse.Kind], changes: [TimerChange]) {
         let waiter = waiters[operation.id]
         let arrival = waiter?.arrival ?? lastArrival + 1
@@ -145,7 +145,7 @@ struct RateTable {
     /// still use. The conflicts are those of rates that ``start(_:_:on:at:)`` has not looked at, because a rate before
     /// them has refused the start.
     mutating func wait(
-        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: Unmanaged<QueueCore>,
+        _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: Unretained<QueueCore>,
         on clock: ObjectIdentifier, at now: Duration
     ) -> (conflicts: [Misuse.Kind], changes: [TimerChange]) {
         let waiter = waiters[operation.id]
@@ -175,11 +175,11 @@ struct RateTable {
     /// rates now, in order.
     mutating func takeTurns(
         _ timer: RateTimer, at now: Duration
-    ) -> (turns: [Unmanaged<AnyOperation>], change: TimerChange?) {
+    ) -> (turns: [Unretained<AnyOperation>], change: TimerChange?) {
         guard let entry = entry(timer.key), entry.timer?.timer === timer else { return ([], nil) }
         entry.timer = nil
         entry.machine.correct(at: now)
-        var turns: [Unmanaged<AnyOperation>] = []
+        var turns: [Unretained<AnyOperation>] = []
         while let operation = entry.machine.takeTurn(at: now) {
             waiters[operation.id]?.takeTurn(timer.key)
             if waiters[operation.id]?.awaitsTurn == false { turns.append(operation) }
@@ -189,7 +189,7 @@ struct RateTable {
 
     /// Passes the turns of an operation whose queue is suspended to those behind it. The operation keeps its arrival
     /// number.
-    mutating func giveTurnsBack(by operation: Unmanaged<AnyOperation>) -> [TimerChange] {
+    mutating func giveTurnsBack(by operation: Unretained<AnyOperation>) -> [TimerChange] {
         guard let waiter = waiters[operation.id], !waiter.awaitsTurn else { return [] }
         waiters[operation.id]?.places = []
         return remove(waiter.places)
@@ -197,7 +197,7 @@ struct RateTable {
 
     /// Removes an operation that has ended before its run. If the result says that it was waiting, the caller owns the
     /// queue's reference to it.
-    mutating func remove(_ operation: Unmanaged<AnyOperation>) -> (awaitedTurn: Bool, changes: [TimerChange]) {
+    mutating func remove(_ operation: Unretained<AnyOperation>) -> (awaitedTurn: Bool, changes: [TimerChange]) {
         guard let waiter = waiters.removeValue(forKey: operation.id) else { return (false, []) }
         return (waiter.awaitsTurn, remove(waiter.places))
     }
@@ -226,20 +226,20 @@ struct RateTable {
     /// every change of a rate.
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
         guard let clockRates = clocks[key.clock], let entry = clockRates.rates[key.name] else { return nil }
-        var wanted: (timerService: Unmanaged<TimerService>, time: Duration)?
+        var wanted: (timerService: Unretained<TimerService>, time: Duration)?
         if let first = entry.machine.first, let waiter = waiters[first.id], let time = entry.machine.turnTime {
-            wanted = (.passUnretained(waiter.core._withUnsafeGuaranteedRef { $0.timerService }), time)
+            wanted = (Unretained(waiter.core.use { $0.timerService }), time)
         }
         let former = entry.timer
-        if former?.timerService.toOpaque() == wanted?.timerService.toOpaque(), former?.time == wanted?.time {
+        if former?.timerService == wanted?.timerService, former?.time == wanted?.time {
             return nil
         }
         entry.timer = wanted.map {
             Timer(timerService: $0.timerService, timer: RateTimer(key, clockRates.time), time: $0.time, ticket: nil)
         }
         return TimerChange(
-            former: former.flatMap { timer in timer.ticket.map { (timer.timerService.takeUnretainedValue(), $0) } },
-            next: entry.timer.map { ($0.timerService.takeUnretainedValue(), $0.timer, $0.time) })
+            former: former.flatMap { timer in timer.ticket.map { (timer.timerService.object, $0) } },
+            next: entry.timer.map { ($0.timerService.object, $0.timer, $0.time) })
     }
 
     // MARK: Inspection
@@ -287,7 +287,7 @@ struct RateTable {
     /// knows the clock.
     func counts(of clock: ObjectIdentifier) -> (rates: Int, operations: Int, isKnown: Bool) {
         let operations = waiters.values.count { waiter in
-            waiter.core._withUnsafeGuaranteedRef { $0.time.clockIdentity == clock }
+            waiter.core.use { $0.time.clockIdentity == clock }
         }
         return (clocks[clock]?.rates.count ?? 0, operations, clocks[clock] != nil)
     }
@@ -322,8 +322,8 @@ struct RateTable {
     }
 }
 
-extension Unmanaged<AnyOperation> {
-    fileprivate var id: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
+extension Unretained<AnyOperation> {
+    fileprivate var id: ObjectIdentifier { use { ObjectIdentifier($0) } }
 }
 
 /// The timer of a rate. It is replaced whenever the time of the rate's next turn changes, so the table recognizes a

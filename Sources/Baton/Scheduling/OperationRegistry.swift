@@ -6,7 +6,7 @@ struct OperationRegistry {
     /// The number of operations that have been removed.
     private(set) var removedCount = 0
     /// The operations, which the queue retains, and nil in each free place.
-    private var places: [Unmanaged<AnyOperation>?] = []
+    private var places: [Unretained<AnyOperation>?] = []
     /// The free places. The place that became free last is used first.
     private var freePlaces: [UInt32] = []
 
@@ -18,7 +18,7 @@ struct OperationRegistry {
     }
 
     @inline(__always)
-    mutating func insert(_ operation: Unmanaged<AnyOperation>) {
+    mutating func insert(_ operation: Unretained<AnyOperation>) {
         insertedCount += 1
         let place: UInt32
         if let free = freePlaces.popLast() {
@@ -28,13 +28,13 @@ struct OperationRegistry {
             place = UInt32(places.count)
             places.append(operation)
         }
-        operation._withUnsafeGuaranteedRef { $0.registryIndex = place }
+        operation.use { $0.registryIndex = place }
     }
 
     @inline(__always)
     mutating func remove(_ operation: AnyOperation) {
         let place = operation.registryIndex
-        assert(places[Int(place)]?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque())
+        assert(places[Int(place)]?.refers(to: operation) == true)
         removedCount += 1
         if count == 0 { return reset() }
         places[Int(place)] = nil
@@ -47,38 +47,38 @@ struct OperationRegistry {
         freePlaces.removeAll(keepingCapacity: keepsCapacity)
     }
 
-    /// The place and the address of an operation that is not retained.
+    /// The place of an operation, and a reference that is only compared.
     struct Entry {
         fileprivate let place: UInt32
-        fileprivate let address: UnsafeMutableRawPointer
+        fileprivate let operation: Unretained<AnyOperation>
 
         /// Makes an entry. Called by the thread that has inserted the operation.
         init(of operation: AnyOperation) {
             place = operation.registryIndex
-            address = Unmanaged.passUnretained(operation).toOpaque()
+            self.operation = Unretained(operation)
         }
     }
 
     /// Returns the operation at `entry`, or another one that has reused its place and its address. Returns nil if there
     /// is none.
     func member(at entry: Entry) -> AnyOperation? {
-        guard let operation = operation(at: entry.place), operation.toOpaque() == entry.address else { return nil }
-        return operation.takeUnretainedValue()
+        guard let operation = operation(at: entry.place), operation == entry.operation else { return nil }
+        return operation.object
     }
 
-    private func operation(at place: UInt32) -> Unmanaged<AnyOperation>? {
+    private func operation(at place: UInt32) -> Unretained<AnyOperation>? {
         place < places.count ? places[Int(place)] : nil
     }
 
     /// Returns all operations, retained, in no particular order.
     ///
     /// - Complexity: O(n) for n places.
-    func members() -> [AnyOperation] { places.compactMap { $0?.takeUnretainedValue() } }
+    func members() -> [AnyOperation] { places.compactMap { $0?.object } }
 
     /// Returns the operations that occupy `places` now, each once, retained.
     ///
     /// - Complexity: O(n log n) for n places.
     func members(at places: [UInt32]) -> [AnyOperation] {
-        Set(places).sorted().compactMap { operation(at: $0)?.takeUnretainedValue() }
+        Set(places).sorted().compactMap { operation(at: $0)?.object }
     }
 }

@@ -11,26 +11,26 @@ protocol FIFOQueueProtocol {
 /// One first-in, first-out queue for each of the five priorities, and the set of those that are not empty.
 struct PriorityRunQueue<Queue: FIFOQueueProtocol> {
     private(set) var filled = PriorityMask()
-    private var queues = (Queue(), Queue(), Queue(), Queue(), Queue())
+    private var queues = PriorityMap(repeating: Queue())
 
     var isEmpty: Bool { filled.isEmpty }
 
     @inline(__always)
     mutating func append(_ element: Queue.Element, at priority: OperationPriority) {
-        change(priority) { $0.append(element) }
+        queues.change(priority) { $0.append(element) }
         filled.insert(priority)
     }
 
     @inline(__always)
     mutating func popFirst(at priority: OperationPriority) -> Queue.Element? {
-        let (first, isEmpty) = change(priority) { ($0.popFirst(), $0.isEmpty) }
+        let (first, isEmpty) = queues.change(priority) { ($0.popFirst(), $0.isEmpty) }
         if isEmpty { filled.remove(priority) }
         return first
     }
 
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
+    mutating func prepend(_ operation: Unretained<AnyOperation>, at priority: OperationPriority)
     where Queue == IntrusiveList {
-        change(priority) { $0.prepend(operation) }
+        queues.change(priority) { $0.prepend(operation) }
         filled.insert(priority)
     }
 
@@ -39,39 +39,20 @@ struct PriorityRunQueue<Queue: FIFOQueueProtocol> {
         var left = batch.filled
         while let priority = left.highest {
             left.remove(priority)
-            let queue = batch.queue(at: priority)
-            change(priority) { first ? $0.prepend(contentsOf: queue) : $0.append(contentsOf: queue) }
+            let queue = batch.queues[priority]
+            queues.change(priority) { first ? $0.prepend(contentsOf: queue) : $0.append(contentsOf: queue) }
             filled.insert(priority)
         }
     }
 
-    private func queue(at priority: OperationPriority) -> Queue {
-        switch priority {
-        case .veryLow: queues.0
-        case .low: queues.1
-        case .normal: queues.2
-        case .high: queues.3
-        case .veryHigh: queues.4
-        }
-    }
-
     /// Removes an operation, which must be in the queue of this priority.
-    mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
+    mutating func remove(_ operation: Unretained<AnyOperation>, at priority: OperationPriority)
     where Queue == IntrusiveList {
-        let isEmpty = change(priority) { queue in
+        let isEmpty = queues.change(priority) { queue in
             queue.remove(operation)
             return queue.isEmpty
         }
         if isEmpty { filled.remove(priority) }
-    }
-
-    /// Selects the queue by index, because a `switch` takes several times as long. Safe: a tuple of elements of one
-    /// type is laid out as an array, and the raw values of the priorities are 0 to 4.
-    @inline(__always)
-    private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Queue) -> Result) -> Result {
-        withUnsafeMutablePointer(to: &queues) { queues in
-            queues.withMemoryRebound(to: Queue.self, capacity: 5) { body(&$0[Int(priority.rawValue)]) }
-        }
     }
 }
 
@@ -112,33 +93,33 @@ struct PriorityMask {
 /// but the first also points to the previous one, so that any operation can be removed in constant time. The list does
 /// not retain operations: the queue retains those that were added.
 struct IntrusiveList: FIFOQueueProtocol {
-    private var head: Unmanaged<AnyOperation>?
-    private var tail: Unmanaged<AnyOperation>?
+    private var head: Unretained<AnyOperation>?
+    private var tail: Unretained<AnyOperation>?
 
     @inline(__always) var isEmpty: Bool { head == nil }
 
     /// The first operation. The others follow through their links.
-    var first: Unmanaged<AnyOperation>? { head }
+    var first: Unretained<AnyOperation>? { head }
 
     @inline(__always)
-    mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        let former = tail?.toOpaque()
-        operation._withUnsafeGuaranteedRef { operation in
+    mutating func append(_ operation: Unretained<AnyOperation>) {
+        let former = tail.map { DependentList.Place($0) }
+        operation.use { operation in
             operation.link = nil
             operation.backLink = former
         }
         if let tail {
-            tail._withUnsafeGuaranteedRef { $0.link = operation.toOpaque() }
+            tail.use { $0.link = DependentList.Place(operation) }
         } else {
             head = operation
         }
         tail = operation
     }
 
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
+    mutating func prepend(_ operation: Unretained<AnyOperation>) {
         let former = head
-        operation._withUnsafeGuaranteedRef { $0.link = former?.toOpaque() }
-        former?._withUnsafeGuaranteedRef { $0.backLink = operation.toOpaque() }
+        operation.use { $0.link = former.map { DependentList.Place($0) } }
+        former?.use { $0.backLink = DependentList.Place(operation) }
         head = operation
         if former == nil { tail = operation }
     }
@@ -158,34 +139,34 @@ struct IntrusiveList: FIFOQueueProtocol {
         head = other.head
     }
 
-    private static func link(_ operation: Unmanaged<AnyOperation>, _ next: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { $0.link = next.toOpaque() }
-        next._withUnsafeGuaranteedRef { $0.backLink = operation.toOpaque() }
+    private static func link(_ operation: Unretained<AnyOperation>, _ next: Unretained<AnyOperation>) {
+        operation.use { $0.link = DependentList.Place(next) }
+        next.use { $0.backLink = DependentList.Place(operation) }
     }
 
     /// Removes an operation, which must be in the list.
-    mutating func remove(_ operation: Unmanaged<AnyOperation>) {
-        if head?.toOpaque() == operation.toOpaque() {
+    mutating func remove(_ operation: Unretained<AnyOperation>) {
+        if head == operation {
             _ = popFirst()
             return
         }
         let next = Self.following(operation)
-        let previous = operation._withUnsafeGuaranteedRef { Unmanaged<AnyOperation>.fromOpaque($0.backLink!) }
-        previous._withUnsafeGuaranteedRef { previous in
-            assert(previous.link == operation.toOpaque())
-            previous.link = next?.toOpaque()
+        let previous = operation.use { $0.backLink!.onlyOperation }
+        previous.use { previous in
+            assert(previous.link == DependentList.Place(operation))
+            previous.link = next.map { DependentList.Place($0) }
         }
-        if let next { next._withUnsafeGuaranteedRef { $0.backLink = previous.toOpaque() } } else { tail = previous }
+        if let next { next.use { $0.backLink = DependentList.Place(previous) } } else { tail = previous }
     }
 
     /// Appends an operation, and those that are linked to it, in order.
     @inline(__always)
-    mutating func append(linked first: Unmanaged<AnyOperation>?) { Self.forEach(from: first) { append($0) } }
+    mutating func append(linked first: Unretained<AnyOperation>?) { Self.forEach(from: first) { append($0) } }
 
     /// Visits an operation, and those that are linked to it, in order. The closure may append the operation to another
     /// list, or release it.
     @inline(__always)
-    static func forEach(from first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
+    static func forEach(from first: Unretained<AnyOperation>?, _ body: (Unretained<AnyOperation>) -> Void) {
         var next = first
         while let operation = next {
             next = following(operation)
@@ -195,15 +176,15 @@ struct IntrusiveList: FIFOQueueProtocol {
 
     /// Visits all operations in order. The closure may append the operation to another list, or release it.
     @inline(__always)
-    func forEach(_ body: (Unmanaged<AnyOperation>) -> Void) { Self.forEach(from: head, body) }
+    func forEach(_ body: (Unretained<AnyOperation>) -> Void) { Self.forEach(from: head, body) }
 
     @inline(__always)
-    private static func following(_ operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
-        operation._withUnsafeGuaranteedRef { $0.link.map { .fromOpaque($0) } }
+    private static func following(_ operation: Unretained<AnyOperation>) -> Unretained<AnyOperation>? {
+        operation.use { $0.link?.onlyOperation }
     }
 
     @inline(__always)
-    mutating func popFirst() -> Unmanaged<AnyOperation>? {
+    mutating func popFirst() -> Unretained<AnyOperation>? {
         guard let first = head else { return nil }
         head = Self.following(first)
         if head == nil { tail = nil }

@@ -31,7 +31,8 @@ struct ReadyQueues {
     var inlineBudget: Int { max(0, Self.budget - releasedInARow) }
 
     @inline(__always)
-    mutating func append(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, by order: SchedulingOrder) {
+    mutating func append(_ operation: Unretained<AnyOperation>, at level: OperationPriority, by order: SchedulingOrder)
+    {
         if order == .lastInFirstOut {
             added.prepend(operation, at: level)
         } else {
@@ -45,7 +46,7 @@ struct ReadyQueues {
     ///   operations in a row, one is put behind them all the same, so that a graph that grows deeper and deeper does
     ///   not keep them waiting forever.
     @inline(__always)
-    mutating func append(released operation: Unmanaged<AnyOperation>, at level: OperationPriority, passes: Bool) {
+    mutating func append(released operation: Unretained<AnyOperation>, at level: OperationPriority, passes: Bool) {
         if mayPass(passes, besides: released.filled.contains(level)) {
             released.prepend(operation, at: level)
         } else {
@@ -75,7 +76,7 @@ struct ReadyQueues {
     }
 
     @inline(__always)
-    mutating func popFirst(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+    mutating func popFirst(at level: OperationPriority) -> Unretained<AnyOperation>? {
         if released.filled.contains(level), mayGoFirst(at: level) {
             return released.popFirst(at: level)
         }
@@ -93,25 +94,25 @@ struct ReadyQueues {
         return releasedInARow <= Self.budget
     }
 
-    mutating func append(requeued operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+    mutating func append(requeued operation: Unretained<AnyOperation>, at level: OperationPriority) {
         requeued.append(operation, at: level)
     }
 
-    mutating func remove(requeued operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+    mutating func remove(requeued operation: Unretained<AnyOperation>, at level: OperationPriority) {
         requeued.remove(operation, at: level)
     }
 
-    mutating func popFirst(requeuedAt level: OperationPriority) -> Unmanaged<AnyOperation>? {
+    mutating func popFirst(requeuedAt level: OperationPriority) -> Unretained<AnyOperation>? {
         requeued.popFirst(at: level)
     }
 
     /// Appends an operation behind the others of its kind.
-    mutating func append(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
+    mutating func append(_ operation: Unretained<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.append(operation, at: level) } else { added.append(operation, at: level) }
     }
 
     /// Removes an operation, which must be in these queues.
-    mutating func remove(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
+    mutating func remove(_ operation: Unretained<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.remove(operation, at: level) } else { added.remove(operation, at: level) }
     }
 }

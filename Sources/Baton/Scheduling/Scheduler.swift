@@ -45,16 +45,16 @@ struct Scheduler {
     enum Action {
         case none
         case startWorker
-        case resume(Unmanaged<Resumption>)
+        case resume(Resumption)
         /// A submission that waits is admitted.
         case admit(Submission)
     }
 
     /// The next step of a worker. A resumption is retained, as in ``Action``.
     enum WorkerAction {
-        case run(Unmanaged<AnyOperation>)
+        case run(Unretained<AnyOperation>)
         /// The worker's permit goes to this body, and the worker ends.
-        case handOver(Unmanaged<Resumption>)
+        case handOver(Resumption)
         /// The worker's permit is returned, and the worker ends.
         case end
     }
@@ -120,8 +120,8 @@ struct Scheduler {
     // MARK: Lists
 
     @inline(__always)
-    mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+    mutating func append(_ operation: Unretained<AnyOperation>) {
+        let (level, goesFirst, listing) = operation.use {
             ($0.currentPriority, $0.goesFirst, $0.listing)
         }
         if listing == .over { return ended.append(operation) }
@@ -136,8 +136,8 @@ struct Scheduler {
 
     /// Lists an operation that has failed and whose next attempt is due. The attempt comes before operations that have
     /// not begun. It also starts while the queue is suspended, unless ``suspendsFurtherAttempts`` is set.
-    mutating func append(furtherAttempt operation: Unmanaged<AnyOperation>) {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+    mutating func append(furtherAttempt operation: Unretained<AnyOperation>) {
+        let (level, goesFirst, listing) = operation.use {
             ($0.currentPriority, $0.goesFirst, $0.listing)
         }
         if goesFirst || listing == .over { return append(operation) }
@@ -146,25 +146,25 @@ struct Scheduler {
     }
 
     @inline(__always)
-    private func note(_ operation: Unmanaged<AnyOperation>, _ listing: Listing) {
-        operation._withUnsafeGuaranteedRef { $0.listing = listing }
+    private func note(_ operation: Unretained<AnyOperation>, _ listing: Listing) {
+        operation.use { $0.listing = listing }
     }
 
     /// Lists an operation that the end of another one has made ready, and those that are linked to it, in order. In
     /// depth-first order they come before operations that were ready when they were added.
     ///
     /// - Parameter passes: True if they also come before those that were released earlier.
-    mutating func append(released first: Unmanaged<AnyOperation>, passes: Bool = true) {
+    mutating func append(released first: Unretained<AnyOperation>, passes: Bool = true) {
         if order != .depthFirst { return IntrusiveList.forEach(from: first) { append($0) } }
-        if first._withUnsafeGuaranteedRef({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
+        if first.use({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
             // Most operations make one other operation ready.
-            ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.currentPriority }, passes: passes)
+            ready.append(released: first, at: first.use { $0.currentPriority }, passes: passes)
             return note(first, .released)
         }
         var batch = PriorityRunQueue<IntrusiveList>()
         var children = IntrusiveList()
         IntrusiveList.forEach(from: first) { operation in
-            let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+            let (level, goesFirst, listing) = operation.use {
                 ($0.currentPriority, $0.goesFirst, $0.listing)
             }
             if listing == .over {
@@ -183,7 +183,7 @@ struct Scheduler {
     private mutating func append(releasedChildren list: IntrusiveList, _ passes: Bool) {
         var batch = PriorityRunQueue<IntrusiveList>()
         list.forEach { operation in
-            batch.append(operation, at: operation._withUnsafeGuaranteedRef { $0.currentPriority })
+            batch.append(operation, at: operation.use { $0.currentPriority })
             note(operation, .releasedChildren)
         }
         children.append(released: batch, passes: passes)
@@ -191,9 +191,9 @@ struct Scheduler {
 
     /// Notes that a worker has continued inline with this number of operations, of which `operation` is the last.
     @inline(__always)
-    mutating func noteInlineStarts(_ count: Int, upTo operation: Unmanaged<AnyOperation>) {
+    mutating func noteInlineStarts(_ count: Int, upTo operation: Unretained<AnyOperation>) {
         if count == 0 { return }
-        if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
+        if operation.use({ $0.goesFirst }) {
             children.noteStarts(ofReleased: count)
         } else {
             ready.noteStarts(ofReleased: count)
@@ -205,8 +205,8 @@ struct Scheduler {
     /// - Parameter hasDependencies: True if the operation depends on others. It then goes on with work that others have
     ///   begun, and so comes before operations that begin new work.
     /// - Returns: False if the operation may not start while the queue is suspended. It is in no list then.
-    mutating func appendReturning(_ operation: Unmanaged<AnyOperation>, hasDependencies: Bool) -> Bool {
-        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+    mutating func appendReturning(_ operation: Unretained<AnyOperation>, hasDependencies: Bool) -> Bool {
+        let (level, goesFirst, listing) = operation.use {
             ($0.currentPriority, $0.goesFirst, $0.listing)
         }
         if listing == .over {
@@ -227,8 +227,8 @@ struct Scheduler {
     /// Removes an operation that has ended before its run from its list.
     ///
     /// - Returns: True if it was in a list. The caller then releases it, because nobody else will.
-    mutating func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.currentPriority, $0.listing) }
+    mutating func remove(_ operation: Unretained<AnyOperation>) -> Bool {
+        let (level, listing) = operation.use { ($0.currentPriority, $0.listing) }
         note(operation, .over)
         switch listing {
         case .ready, .released: ready.remove(operation, at: level, isReleased: listing == .released)
@@ -242,9 +242,9 @@ struct Scheduler {
     }
 
     /// Changes the priority of an operation and moves it to the end of the list for that priority.
-    mutating func move(_ operation: Unmanaged<AnyOperation>, to level: OperationPriority) {
-        let (former, listing) = operation._withUnsafeGuaranteedRef { ($0.currentPriority, $0.listing) }
-        operation._withUnsafeGuaranteedRef { $0.currentPriority = level }
+    mutating func move(_ operation: Unretained<AnyOperation>, to level: OperationPriority) {
+        let (former, listing) = operation.use { ($0.currentPriority, $0.listing) }
+        operation.use { $0.currentPriority = level }
         switch listing {
         case .ready, .released:
             ready.remove(operation, at: former, isReleased: listing == .released)
@@ -265,7 +265,7 @@ struct Scheduler {
 
     /// Takes the operations that had ended before they were listed, linked. The caller releases them after unlocking.
     @inline(__always)
-    mutating func takeEnded() -> Unmanaged<AnyOperation>? {
+    mutating func takeEnded() -> Unretained<AnyOperation>? {
         if ended.isEmpty { return nil }
         defer { ended = IntrusiveList() }
         return ended.first
@@ -273,12 +273,12 @@ struct Scheduler {
 
     /// Removes the operations that had been taken up before and may not start while the queue is suspended. Returns
     /// them linked.
-    mutating func takeReturning() -> Unmanaged<AnyOperation>? {
+    mutating func takeReturning() -> Unretained<AnyOperation>? {
         var taken = IntrusiveList()
         for level in OperationPriority.allCases {
             var kept = IntrusiveList()
             while let operation = returning.popFirst(at: level) {
-                if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
+                if operation.use({ $0.goesFirst }) {
                     kept.append(operation)
                 } else {
                     note(operation, .none)
@@ -304,7 +304,7 @@ struct Scheduler {
     }
 
     @inline(__always)
-    private mutating func popOperation() -> Unmanaged<AnyOperation>? {
+    private mutating func popOperation() -> Unretained<AnyOperation>? {
         guard let level = startable.highest, let operation = popOperation(at: level) else { return nil }
         note(operation, .none)
         resumedInARow = 0
@@ -312,7 +312,7 @@ struct Scheduler {
     }
 
     @inline(__always)
-    private mutating func popOperation(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+    private mutating func popOperation(at level: OperationPriority) -> Unretained<AnyOperation>? {
         dequeuedCount &+= 1
         if goingFirst.contains(level), mayGoFirst(at: level) {
             return popGoingFirst(at: level)
@@ -321,7 +321,7 @@ struct Scheduler {
         return ready.popFirst(at: level)
     }
 
-    private mutating func popGoingFirst(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+    private mutating func popGoingFirst(at level: OperationPriority) -> Unretained<AnyOperation>? {
         let childrenWait = children.filled.contains(level)
         returningInARow = childrenWait ? returningInARow + 1 : 0
         if !childrenWait || returningInARow <= ReadyQueues.budget, let operation = returning.popFirst(at: level) {
@@ -365,7 +365,7 @@ struct Scheduler {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
-            return .resume(.passRetained(resumption))
+            return .resume(resumption)
         }
         if isStarting || !startsWorkers || startable.isEmpty { return .none }
         isStarting = true
@@ -383,7 +383,7 @@ struct Scheduler {
     @inline(__always)
     mutating func nextAction() -> WorkerAction {
         if running <= width {
-            if !resumptions.isEmpty, let resumption = popResumption() { return .handOver(.passRetained(resumption)) }
+            if !resumptions.isEmpty, let resumption = popResumption() { return .handOver(resumption) }
             if let operation = popOperation() { return .run(operation) }
         }
         running -= 1

@@ -221,7 +221,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?) {
         // This object waits only for operations that it has made, which are of this type.
-        let finished = unsafeDowncast(operation, to: AsyncOperation<Output>.self)
+        let finished = operation.withOutput(Output.self)
         let outcome: Machine.Outcome = if let error { .failure(error) } else { finished.finishedResult }
         change(cancelling: .because("another operation of its sequence failed")) { $0.ended(place, outcome) }
     }

@@ -12,7 +12,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
     package init(_ value: consuming Value) { mutex = Mutex(Guarded(content: value)) }
 
     @inline(__always)
-    package borrowing func withLock<Result, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try mutex.withLock { (guarded: inout Guarded<Value>) throws(Failure) -> Guarded<Result> in
@@ -29,7 +29,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
 
 /// A value that `Mutex` accepts without proof that nothing inside is shared with the outside. The values stored here
 /// are `Sendable`, or are accessed under this lock only, as ``OptionalState`` is.
-struct Guarded<Content>: @unchecked Sendable {
+struct Guarded<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
     var content: Content
 }
 
@@ -39,14 +39,14 @@ enum TSanAnnotations {
     @inline(__always)
     static func willResume(_ subject: AnyObject) {
         #if BATON_TSAN
-            baton_tsan_release(Unmanaged.passUnretained(subject).toOpaque())
+            baton_tsan_release(Unretained(subject).address)
         #endif
     }
 
     @inline(__always)
     static func didAwait(_ subject: AnyObject) {
         #if BATON_TSAN
-            baton_tsan_acquire(Unmanaged.passUnretained(subject).toOpaque())
+            baton_tsan_acquire(Unretained(subject).address)
         #endif
     }
 }

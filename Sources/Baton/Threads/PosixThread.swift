@@ -39,18 +39,18 @@ package enum PosixThread {
         #else
             var thread = pthread_t()
         #endif
-        let start = Unmanaged.passRetained(Start(name.map(shortened), body))
+        let start = Retained(Start(name.map(shortened), body)).handOver()
         let status = pthread_create(
             &thread, &attributes,
             { argument in
                 // The C libraries disagree about which pointers may be null. Nobody reads the returned pointer.
                 let pointer = (argument as UnsafeMutableRawPointer?)!
-                let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+                let start = Retained<Start>(handedOver: Unretained(address: pointer)).take()
                 if let name = start.name { baton_name_thread(name) }
                 start.body()
                 return pointer
-            }, start.toOpaque())
-        if status != 0 { start.release() }
+            }, start.address)
+        if status != 0 { Retained(handedOver: start).release() }
         return status == 0
     }
 

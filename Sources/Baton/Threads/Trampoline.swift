@@ -54,7 +54,7 @@ enum Trampoline {
         } else if level == deepest - 1 {
             runInLoop(consume work, word)
         } else {
-            Unmanaged<Backlog>.fromOpaque(word!).takeUnretainedValue().append(work)
+            Unretained<Backlog>(address: word!).object.append(work)
         }
     }
 
@@ -72,7 +72,7 @@ enum Trampoline {
     @inline(never)
     private static func runInLoop(_ work: consuming Work, _ word: UnsafeMutableRawPointer?) {
         let backlog = Backlog()
-        baton_set_thread_word(Unmanaged.passUnretained(backlog).toOpaque())
+        baton_set_thread_word(Unretained(backlog).address)
         perform(consume work)
         while let next = backlog.popLast() { perform(next) }
         baton_set_thread_word(word)

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension AnyOperation {
     /// Starts the operation no sooner than `duration` after its dependencies have finished.
     ///
@@ -136,8 +134,8 @@ extension AnyOperation {
 
     /// Called when the timer of a pause fires. Takes over the reference to the operation that the timer held for the
     /// queue.
-    static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
-        let (core, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
+    static func pauseEnded(of operation: consuming Retained<AnyOperation>) {
+        let (core, isFurtherAttempt) = operation.use { operation in
             let pause = operation.withLife { life in
                 (life.endPause() ? operation.core : nil, life.isBetweenAttempts)
             }
@@ -146,7 +144,8 @@ extension AnyOperation {
         }
         // The operation has ended before its pause, so the reference is released.
         if let core {
-            core.change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
+            let listed = operation.handOver()
+            core.change { $0.list(listed, isFurtherAttempt: isFurtherAttempt) }
         } else {
             operation.release()
         }
@@ -156,17 +155,18 @@ extension AnyOperation {
 extension QueueCore {
     /// Lets the operation wait in no list and on no task. The timer takes over the reference that the queue holds to
     /// the operation.
-    func pause(_ operation: Unmanaged<AnyOperation>, for duration: Duration) {
+    func pause(_ operation: consuming Retained<AnyOperation>, for duration: Duration) {
         if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
         let end = timerService.now + duration
         // The timer may fire before its ticket is stored in the operation.
-        let retained = operation.takeUnretainedValue()
-        let ticket = timerService.add(.pauseEnd(operation), at: end)
+        let paused = operation.handOver()
+        let retained = paused.object
+        let ticket = timerService.add(.pauseEnd(paused), at: end)
         let hasEnded = retained.withLife { life in
             guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
             return !timing.storePause(until: end, ticket: ticket)
         }
-        if hasEnded, timerService.remove(ticket) != nil { operation.release() }
+        if hasEnded, timerService.remove(ticket) != nil { Retained(handedOver: paused).release() }
     }
 }
 
@@ -221,7 +221,7 @@ final class ChainStart: Sendable {
 
     private let state = Locked(State())
     /// The raw value of the most serious ``DependencyChange``, which never decreases.
-    private let change = Atomic<UInt8>(DependencyChange.none.rawValue)
+    private let change = AtomicMaximum(DependencyChange.none.rawValue)
     /// The number of places for dependencies that the operation had when this object was made.
     private let placeCount: Int
 
@@ -251,8 +251,7 @@ final class ChainStart: Sendable {
     private func note(_ change: DependencyChange) {
         var changed = [(chain: self, change: change)]
         while let (chain, change) = changed.popLast() {
-            let (former, now) = chain.change.max(change.rawValue, ordering: .relaxed)
-            if former == now { continue }
+            guard chain.change.raise(to: change.rawValue) else { continue }
             let readers = chain.state.withLock { $0.readers }
             for case let reader? in readers.map(\.chain) { changed.append((reader, .other)) }
         }
@@ -314,7 +313,7 @@ final class ChainStart: Sendable {
     }
 
     fileprivate var reuse: Reuse {
-        switch DependencyChange(rawValue: change.load(ordering: .relaxed)) {
+        switch DependencyChange(rawValue: change.value) {
         case .none?: .all
         case .growth?: .allBefore(placeCount)
         case .other?, nil: .none

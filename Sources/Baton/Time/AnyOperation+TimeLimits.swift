@@ -116,7 +116,7 @@ extension QueueCore {
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
-        let ticket = timerService.add(.waitingLimit(.passUnretained(operation)), at: end)
+        let ticket = timerService.add(.waitingLimit(Unretained(operation)), at: end)
         let isTooLate = operation.withLife { life in
             if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
@@ -136,7 +136,9 @@ struct OperationTimers {
     func takeOut(of operation: AnyOperation, from core: QueueCore?) {
         guard let core else { return }
         if let waiting { core.timerService.remove(waiting) }
-        if let pause, core.timerService.remove(pause) != nil { Unmanaged.passUnretained(operation).release() }
+        if let pause, core.timerService.remove(pause) != nil {
+            Retained(handedOver: Unretained(operation)).release()
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Fires timers when their time has come. One task sleeps until the earliest deadline, however many timers there are.
 ///
 /// All queues with the continuous clock share one service; a queue with another clock has its own. When a timer is
@@ -131,10 +129,10 @@ enum EngineTimer: Sendable {
     case attemptLimit(Worker)
     /// The operation has waited for its start for as long as its limit allows. The timer does not retain the operation:
     /// the thread that starts or releases the operation removes the timer first.
-    case waitingLimit(Unmanaged<AnyOperation>)
+    case waitingLimit(Unretained<AnyOperation>)
     /// The pause of the operation is over. The timer owns the reference that the queue holds to the operation, and
     /// passes it on to the thread that removes the timer.
-    case pauseEnd(Unmanaged<AnyOperation>)
+    case pauseEnd(Unretained<AnyOperation>)
     /// A stall watch has to check whether its queue has progressed.
     case stall(StallTimer)
     /// It is the turn of the first operation that waits for a rate.
@@ -143,23 +141,24 @@ enum EngineTimer: Sendable {
 
 /// Keeps an operation of a queue alive, and keeps the queue from being idle.
 final class HeldOperation: Sendable {
-    private let reference: Unmanaged<AnyOperation>
+    private let reference: Unretained<AnyOperation>
     private let core: QueueCore?
 
     /// Retains an operation that cannot leave its queue during the call.
-    init(_ operation: Unmanaged<AnyOperation>) {
-        reference = operation.retain()
-        core = operation._withUnsafeGuaranteedRef { $0.core }
+    init(_ operation: Unretained<AnyOperation>) {
+        reference = Retained(operation.object).handOver()
+        core = operation.use { $0.core }
         core?.addHolder()
     }
 
     deinit {
-        reference.release()
+        // The order matters: the queue may be idle when the hold has ended.
+        Retained(handedOver: reference).release()
         core?.removeHolder()
     }
 
     func use(_ body: (AnyOperation) -> Void) {
-        withExtendedLifetime(self) { reference._withUnsafeGuaranteedRef(body) }
+        withExtendedLifetime(self) { reference.use(body) }
     }
 }
 
@@ -193,7 +192,7 @@ struct DueTimer: Sendable {
         switch timer {
         case .attemptLimit(let worker): worker.timerFired(at: now, timerService)
         case .waitingLimit: held?.use { $0.waitingLimitCame(at: now) }
-        case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
+        case .pauseEnd(let operation): AnyOperation.pauseEnded(of: Retained(handedOver: operation))
         case .stall(let timer): timer.fire(at: now)
         case .rate(let timer): timer.fire()
         }

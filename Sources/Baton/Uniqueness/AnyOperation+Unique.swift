@@ -201,7 +201,9 @@ extension AnyOperation {
 
     /// Takes back the additional count. The last count that goes releases the operation, here or with its last source.
     fileprivate final func letGoAsJoiner() {
-        if case .ended = dependencyCounter.countDown() { AnyOperation.releaseAfterEarlyEnd(.passUnretained(self)) }
+        if case .ended = dependencyCounter.countDown() {
+            AnyOperation.releaseAfterEarlyEnd(Retained(handedOver: Unretained(self)))
+        }
     }
 
     /// True if an operation needs this one without having joined it, and its own outcome is not decided.

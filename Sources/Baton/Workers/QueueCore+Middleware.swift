@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Running a body that has something around it: dependency policies, handlers, time limits, or hooks of the queue.
 extension QueueCore {
     enum BodyRunResult {
@@ -19,7 +17,7 @@ extension QueueCore {
         }
         guard operation.inputsHaveOutputs else {
             // The body itself reports which input has no output.
-            await operation.body.take()!.run(Execution(of: .passUnretained(operation)))
+            await operation.body.take()!.run(Execution(of: Unretained(operation)))
             return .decided
         }
         let (timing, executor, group) = tellStart(of: operation)
@@ -29,7 +27,7 @@ extension QueueCore {
             await run(body, of: operation, on: executor)
             return .decided
         }
-        let unretained = Unmanaged.passUnretained(operation)
+        let unretained = Unretained(operation)
         let hasTimeout = startAttempt(of: unretained, timing, on: worker)
         await run(body, of: operation, on: executor)
         let mayRunAgain = endAttempt(of: unretained, timing, on: worker, hasTimeout: hasTimeout)
@@ -41,7 +39,7 @@ extension QueueCore {
     private nonisolated(nonsending) func run(
         _ body: Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
     ) async {
-        if startsPlainly, executor == nil { return await body.run(Execution(of: .passUnretained(operation))) }
+        if startsPlainly, executor == nil { return await body.run(Execution(of: Unretained(operation))) }
         if let executor {
             await withTaskExecutorPreference(executor) { await runInTaskLocals(body, of: operation) }
         } else {
@@ -60,12 +58,12 @@ extension QueueCore {
 
     /// True if the queue has no hooks and no task-locals to bind around the body.
     @inline(__always)
-    var startsPlainly: Bool { !hasMiddleware.load(ordering: .relaxed) }
+    var startsPlainly: Bool { !hasMiddleware.isSet }
 
     /// Calls the `willFinish` handlers, including those that are added in the meantime. They run on a task of their
     /// own, because the worker's task may be cancelled. The worker retains the operation.
-    nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
-        await services.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
+    nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unretained<AnyOperation>) async {
+        await services.spawn { await operation.object.callHandlersBeforeFinish(self) }.value
     }
 
     /// Tells that the body starts. Returns the optional state that the body runs with, which exists until the operation
@@ -89,17 +87,17 @@ extension QueueCore {
     private nonisolated(nonsending) func run(
         _ body: Body, of operation: AnyOperation, inside hooks: ArraySlice<Middleware>
     ) async {
-        guard let outermost = hooks.first else { return await body.run(Execution(of: .passUnretained(operation))) }
-        let isCalled = Atomic<Bool>(false)
+        guard let outermost = hooks.first else { return await body.run(Execution(of: Unretained(operation))) }
+        let isCalled = AtomicFlag()
         do {
             try await outermost(OperationContext(operation)) {
-                if isCalled.exchange(true, ordering: .relaxed) {
+                if !isCalled.setIfUnset() {
                     throw OperationError.misuse(Misuse(.calledBodyTwice, operation: operation.reference))
                 }
                 await run(body, of: operation, inside: hooks.dropFirst())
                 if let failure = operation.failure { throw failure.underlyingError ?? failure }
             }
-            if !isCalled.load(ordering: .relaxed) {
+            if !isCalled.isSet {
                 operation.bodyFailed(.misuse(Misuse(.leftBodyOut, operation: operation.reference)))
             }
         } catch {

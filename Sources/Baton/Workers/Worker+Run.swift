@@ -1,10 +1,8 @@
-import Synchronization
-
 extension QueueCore {
     /// Runs operations on the worker's task until there is nothing left to run. After each operation the worker
     /// continues with one that has become ready by it, or asks the queue for the next one.
     ///
-    /// This code refers to operations through `Unmanaged` alone. The worker releases the queue's reference to an
+    /// This code refers to operations through ``Unretained`` alone. The worker releases the queue's reference to an
     /// operation before it reports that the operation has left, so that no operation is alive when the queue is idle
     /// (G31). For the same reason the worker is one of the queue's `holders` until it has released everything that it
     /// ran.
@@ -12,7 +10,7 @@ extension QueueCore {
     /// - Parameter first: An operation that another worker has taken and could not run, together with that worker's
     ///   permit. Nil if the worker asks the queue.
     nonisolated(nonsending) func work(
-        on worker: Worker, as task: WorkerTaskContext, beginningWith first: Unmanaged<AnyOperation>?
+        on worker: Worker, as task: WorkerTaskContext, beginningWith first: Unretained<AnyOperation>?
     ) async {
         var slice = TimeSlice(byCount: slicesByCount)
         var inline = InlineStarts()
@@ -77,7 +75,7 @@ extension QueueCore {
 
     /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
-    private func handOver(_ operation: Unmanaged<AnyOperation>) {
+    private func handOver(_ operation: Unretained<AnyOperation>) {
         addHolder()
         Worker.start(on: self, beginningWith: operation)
     }
@@ -86,8 +84,8 @@ extension QueueCore {
     /// that the queue chooses.
     @inline(never)
     private func nextOperation(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
-    ) -> Unmanaged<AnyOperation>? {
+        after operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
+    ) -> Unretained<AnyOperation>? {
         if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, inline) {
             inline.count += 1
             let removal = state.withLock { state in remove(operation, &run, &state) }
@@ -116,7 +114,7 @@ extension QueueCore {
 
     /// Checks the preconditions of an operation and runs its body, with everything that is around it.
     private nonisolated(nonsending) func takeUp(
-        _ operation: Unmanaged<AnyOperation>, _ beginning: Lifecycle.Beginning, on worker: Worker,
+        _ operation: Unretained<AnyOperation>, _ beginning: Lifecycle.Beginning, on worker: Worker,
         as task: WorkerTaskContext
     ) async -> TakeUpResult {
         switch beginning {
@@ -139,9 +137,9 @@ extension QueueCore {
 
     @inline(__always)
     private nonisolated(nonsending) func takeUpSurrounded(
-        _ operation: Unmanaged<AnyOperation>, on worker: Worker
+        _ operation: Unretained<AnyOperation>, on worker: Worker
     ) async -> TakeUpResult {
-        switch await runSurrounded(operation.takeUnretainedValue(), on: worker) {
+        switch await runSurrounded(operation.object, on: worker) {
         case .decided: .decided
         case .away(let action): .away(action)
         case .group(let group): TakeUpResult(startGroup(operation, group, on: worker))
@@ -150,22 +148,22 @@ extension QueueCore {
 
     @inline(__always)
     private nonisolated(nonsending) func runTimed(
-        _ operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker
+        _ operation: Unretained<AnyOperation>, _ timing: Timing, on worker: Worker
     ) async -> TakeUpResult {
         let body = takeBody(operation)
         let hasTimeout = startAttempt(of: operation, timing, on: worker)
         await body.run(Execution(of: operation))
         guard endAttempt(of: operation, timing, on: worker, hasTimeout: hasTimeout) else { return .decided }
-        return TakeUpResult(await runAgain(operation.takeUnretainedValue(), body))
+        return TakeUpResult(await runAgain(operation.object, body))
     }
 
     private struct CompletedRun {
         /// False if the operation was cancelled while it was ready, and left the queue then.
         var hasRun = true
         /// The first operation that has become ready by this one. The same worker may continue with it.
-        var follower: Unmanaged<AnyOperation>?
+        var follower: Unretained<AnyOperation>?
         /// The other operations that have become ready by this one, linked.
-        var others: Unmanaged<AnyOperation>?
+        var others: Unretained<AnyOperation>?
         /// True if the worker must not run another body, because its task was cancelled, or because the body has left
         /// waits open that have released its permit.
         var mustRetire = false
@@ -173,7 +171,7 @@ extension QueueCore {
         var handlersAreDue = false
         var startsDelivery = false
         /// The groups that have ended with the operation, linked.
-        var groups: Unmanaged<AnyOperation>?
+        var groups: Unretained<AnyOperation>?
     }
 
     /// The number of operations with which the worker has continued inline since it last asked the queue, and the
@@ -184,10 +182,10 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func begin(_ current: Unmanaged<AnyOperation>, on worker: Worker, as task: WorkerTaskContext)
+    private func begin(_ current: Unretained<AnyOperation>, on worker: Worker, as task: WorkerTaskContext)
         -> Lifecycle.Beginning
     {
-        current._withUnsafeGuaranteedRef { operation in
+        current.use { operation in
             let beginning = operation.withLife { $0.begin(on: worker) }
             switch beginning {
             case .endedBefore, .withPreconditions: return beginning
@@ -202,17 +200,17 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func takeBody(_ operation: Unmanaged<AnyOperation>) -> Body {
-        operation._withUnsafeGuaranteedRef { $0.body.take()! }
+    private func takeBody(_ operation: Unretained<AnyOperation>) -> Body {
+        operation.use { $0.body.take()! }
     }
 
     /// Publishes the outcome. Returns false if `willFinish` handlers have to return first.
     @inline(__always)
-    private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout CompletedRun)
+    private func finish(_ current: Unretained<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout CompletedRun)
         -> Bool
     {
         task?.running = nil
-        return current._withUnsafeGuaranteedRef { operation in
+        return current.use { operation in
             guard let ending = operation.withLife({ $0.finishRun() }) else { return false }
             let completion = complete(operation, ending, continuing: true)
             run = CompletedRun(
@@ -228,7 +226,7 @@ extension QueueCore {
     }
 
     @inline(never)
-    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout CompletedRun)
+    private nonisolated(nonsending) func finishLater(_ current: Unretained<AnyOperation>, _ run: inout CompletedRun)
         async
     {
         await callHandlersBeforeFinish(of: current)
@@ -239,39 +237,40 @@ extension QueueCore {
     /// Decides whether the worker continues inline with `follower`. It does not if a higher priority waits, if the
     /// queue is suspended, or if the budget is used up while other operations wait.
     @inline(__always)
-    private func mayContinue(with follower: Unmanaged<AnyOperation>, _ inline: InlineStarts) -> Bool {
-        let hint = hint.load(ordering: .relaxed)
+    private func mayContinue(with follower: Unretained<AnyOperation>, _ inline: InlineStarts) -> Bool {
+        let hint = hint.value
         if hint == 0 { return true }
-        let level = follower._withUnsafeGuaranteedRef { $0.currentPriority.rawValue }
+        let level = follower.use { $0.currentPriority.rawValue }
         return hint <= level + 1 && inline.count < inline.budget
     }
 
     @inline(__always)
-    private func remove(_ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ state: inout State)
+    private func remove(_ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ state: inout State)
         -> RemovalResult
     {
         if !run.hasRun { return .othersRemain }
         // The operation is appended before it leaves, because a queue with pending handlers is not idle.
-        if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(operation) }
-        return operation._withUnsafeGuaranteedRef { remove($0, &state) }
+        if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(Retained(handedOver: operation)) }
+        return operation.use { remove($0, &state) }
     }
 
     /// Lists the operations that have become ready by this one, in the order in which they became its dependents.
     @inline(__always)
     private func list(
-        from run: CompletedRun, after operation: Unmanaged<AnyOperation>, _ inline: InlineStarts, _ state: inout State
+        from run: CompletedRun, after operation: Unretained<AnyOperation>, _ inline: InlineStarts, _ state: inout State
     ) {
         state.scheduler.noteInlineStarts(inline.count, upTo: operation)
         guard let follower = run.follower else { return }
-        follower._withUnsafeGuaranteedRef { $0.link = run.others?.toOpaque() }
+        follower.use { $0.link = run.others.map { DependentList.Place($0) } }
         state.scheduler.append(released: follower)
     }
 
     /// Releases the queue's reference to the operation, unless the handler dispatcher has taken it over, and reports
     /// the removal.
     @inline(__always)
-    private func releaseAndReport(_ operation: Unmanaged<AnyOperation>, _ run: CompletedRun, _ removal: RemovalResult) {
-        if !run.handlersAreDue { operation.release() }
+    private func releaseAndReport(_ operation: Unretained<AnyOperation>, _ run: CompletedRun, _ removal: RemovalResult)
+    {
+        if !run.handlersAreDue { Retained(handedOver: operation).release() }
         if run.startsDelivery { startDelivering() }
         didRemove(removal)
         // Groups finish after the operation has left, so that its handlers are called before those of the groups.
@@ -280,8 +279,8 @@ extension QueueCore {
 
     @inline(__always)
     private func takeNext(
-        after operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
-    ) -> Unmanaged<AnyOperation>? {
+        after operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
+    ) -> Unretained<AnyOperation>? {
         var removal = RemovalResult.othersRemain
         let action = change { state in
             removal = remove(operation, &run, &state)
@@ -298,8 +297,8 @@ extension QueueCore {
     /// by their end may come first.
     @inline(__always)
     private func takeNext(
-        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
-    ) -> Unmanaged<AnyOperation>? {
+        afterGroupsOf operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
+    ) -> Unretained<AnyOperation>? {
         let removal = change { state in
             let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
@@ -317,7 +316,7 @@ extension QueueCore {
     /// Lets the operation leave at the end of a time slice. Returns true if the worker ends, because another worker
     /// waits for its thread.
     private func endSlice(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
+        _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Bool {
         let (ends, removal) = change { state in
             let removal = remove(operation, &run, &state)
@@ -332,7 +331,7 @@ extension QueueCore {
     /// Ends a worker that must not run another body. The scheduler starts a new one.
     @inline(never)
     private func retire(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
+        _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
     ) {
         let removal = change { state in
             let removal = remove(operation, &run, &state)
@@ -344,11 +343,11 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func take(_ action: Scheduler.WorkerAction) -> Unmanaged<AnyOperation>? {
+    private func take(_ action: Scheduler.WorkerAction) -> Unretained<AnyOperation>? {
         switch action {
         case .run(let operation): return operation
         case .handOver(let resumption):
-            resume(resumption.takeRetainedValue())
+            resume(resumption)
             return nil
         case .end: return nil
         }

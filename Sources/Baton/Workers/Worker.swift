@@ -26,7 +26,7 @@ final class Worker: Sendable {
     /// Starts a worker.
     ///
     /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
-    static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
+    static func start(on core: QueueCore, beginningWith first: Unretained<AnyOperation>? = nil) {
         let worker = Worker()
         worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }

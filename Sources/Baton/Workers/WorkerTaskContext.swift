@@ -1,6 +1,4 @@
 internal import CBaton
-import Synchronization
-
 /// Identifies a task of a queue to code that runs on it. With it, a body that awaits another operation releases its
 /// permit, and a body or a handler that waits for the idleness of its own queue is detected.
 ///
@@ -10,61 +8,64 @@ import Synchronization
 final class WorkerTaskContext: Sendable {
     /// The identity of the queue, used for comparisons only. Nil if the operation is in no queue.
     private let queue: ObjectIdentifier?
-    // Safe: the pointer never changes, and only the task itself uses it.
-    nonisolated(unsafe) private let task: UnsafeRawPointer
+    private let task: RunningTask
     private let priority: UInt
     // The flag is set before the call that cancels returns. Loading it takes almost no time, while asking the runtime
     // takes about 6 ns.
-    private let wasCancelled = Atomic<Bool>(false)
+    private let wasCancelled = AtomicFlag()
     /// The address at which the task and its child tasks find the bound value.
-    private let place = Atomic<UInt>(0)
+    private let place = AtomicHint<UInt>(0)
+    /// The operation whose body or `willFinish` handlers run.
+    private let runningOperation = AtomicReference<AnyOperation>()
+
     /// The operation whose body or `willFinish` handlers run. The task itself sets it, while it has no child tasks; the
     /// task and its child tasks read it.
-    nonisolated(unsafe) unowned(unsafe) var running: AnyOperation?
+    @inline(__always)
+    var running: AnyOperation? {
+        get { runningOperation.object }
+        set { runningOperation.object = newValue }
+    }
 
     @TaskLocal private static var bound: WorkerTaskContext?
 
-    private init(of core: QueueCore?, _ task: UnsafeRawPointer) {
+    private init(of core: QueueCore?) {
         queue = core.map { ObjectIdentifier($0) }
-        self.task = task
-        priority = swift_task_currentPriority(task)
+        task = RunningTask()
+        priority = task.priority
     }
 
     /// Runs `work`, which must be everything that the calling task does.
     static func run(of core: QueueCore?, _ work: (WorkerTaskContext) async -> Void) async {
-        // Safe: an `UnsafeCurrentTask` is one pointer, and the task lives while it does this work.
-        let own = WorkerTaskContext(of: core, withUnsafeCurrentTask { unsafeBitCast($0!, to: UnsafeRawPointer.self) })
+        let own = WorkerTaskContext(of: core)
         await withTaskCancellationHandler {
             await $bound.withValue(own) {
-                own.place.store(placeOfBound, ordering: .relaxed)
+                own.place.value = placeOfBound
                 await work(own)
                 // Another task may bind a value at the same address, and an unstructured task may still have a copy of
                 // this value.
-                own.place.store(0, ordering: .relaxed)
+                own.place.value = 0
             }
         } onCancel: {
-            own.wasCancelled.store(true, ordering: .relaxed)
+            own.wasCancelled.isSet = true
         }
     }
 
     /// The context of the calling task, or of the task whose child task it is. Nil if that is not a task of a queue.
     static var current: WorkerTaskContext? {
         let place = placeOfBound
-        guard place != 0, let own = bound, own.place.load(ordering: .relaxed) == place else { return nil }
+        guard place != 0, let own = bound, own.place.value == place else { return nil }
         return own
     }
 
     /// The address of the bound value, as a number. 0 if nothing is bound.
-    private static var placeOfBound: UInt {
-        UInt(bitPattern: swift_task_localValueGet(Unmanaged.passUnretained($bound).toOpaque()))
-    }
+    private static var placeOfBound: UInt { RunningTask.address(ofValueOf: $bound) }
 
     /// True if somebody has cancelled the task or raised its priority. Nothing else may run on it then.
     @inline(__always)
-    var isTainted: Bool { isCancelled || swift_task_currentPriority(task) != priority }
+    var isTainted: Bool { isCancelled || task.priority != priority }
 
     @inline(__always)
-    var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
+    var isCancelled: Bool { wasCancelled.isSet }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }

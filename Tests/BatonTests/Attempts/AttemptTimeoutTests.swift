@@ -8,14 +8,14 @@ import Testing
 
     private func attempt(run: Int32, until end: Duration) -> AttemptTimeout.Attempt {
         AttemptTimeout.Attempt(
-            operation: Unmanaged.passUnretained(operation), run: run, end: end, limit: .seconds(1), isLast: false)
+            operation: Unretained(operation), run: run, end: end, limit: .seconds(1), isLast: false)
     }
 
     @Test("A timer that an earlier one has replaced before its ticket is known is removed")
     func replacedTimer() throws {
         var timeout = AttemptTimeout()
         var timers = TimerHeap<Duration, EngineTimer>()
-        let entry = EngineTimer.waitingLimit(Unmanaged.passUnretained(operation))
+        let entry = EngineTimer.waitingLimit(Unretained(operation))
         let needsFirst = timeout.begin(attempt(run: 1, until: .seconds(10)))
         let late = timers.add(entry, at: .seconds(10))
         timeout.end()
@@ -33,7 +33,7 @@ import Testing
     func formerTimer() throws {
         var timeout = AttemptTimeout()
         var timers = TimerHeap<Duration, EngineTimer>()
-        let entry = EngineTimer.waitingLimit(Unmanaged.passUnretained(operation))
+        let entry = EngineTimer.waitingLimit(Unretained(operation))
         let needsFirst = timeout.begin(attempt(run: 1, until: .seconds(10)))
         let replaced = timeout.timerWasSet(for: .seconds(10), timers.add(entry, at: .seconds(10)))
         timeout.end()

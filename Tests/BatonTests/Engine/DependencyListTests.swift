@@ -48,7 +48,7 @@ import Testing
         var edges = DependencyList(Array(operations[..<3]))
         _ = edges.removeSource(at: 1)
         for _ in 0..<20 { edges.append(operations[3]) }
-        let sources = (0..<4).map { edges.source(at: $0)?.takeUnretainedValue() }
+        let sources = (0..<4).map { edges.source(at: $0)?.object }
         let count = edges.placeCount
         #expect(sources == [operations[0], nil, operations[2], operations[3]])
         #expect(count == 23)
@@ -61,7 +61,7 @@ import Testing
         var dependents = DependentList()
         var blocks: [DependencyBlock] = []
         for (number, operation) in operations[..<count].enumerated() {
-            let dependent = Unmanaged.passUnretained(operation)
+            let dependent = Unretained(operation)
             if withBlocks.contains(number) {
                 let block = DependencyBlock.make(operations)
                 blocks.append(block)
@@ -73,7 +73,7 @@ import Testing
             }
         }
         var visited: [AnyOperation] = []
-        dependents.visit { visited.append($0.takeUnretainedValue()) }
+        dependents.visit { visited.append($0.object) }
         #expect(visited.elementsEqual(operations[..<count], by: ===))
         #expect(dependents.retained().elementsEqual(operations[..<count], by: ===))
         #expect(dependents.count == count)
@@ -82,10 +82,10 @@ import Testing
 
     @Test func whatIsVisitedMayGo() {
         var dependents = DependentList()
-        var links: [UnsafeMutableRawPointer?] = []
-        for operation in operations { dependents.append(DependentList.Place(.passUnretained(operation))) }
+        var links: [DependentList.Place?] = []
+        for operation in operations { dependents.append(DependentList.Place(Unretained(operation))) }
         dependents.visit { dependent in
-            dependent._withUnsafeGuaranteedRef { operation in
+            dependent.use { operation in
                 links.append(operation.link)
                 operation.link = nil
             }
@@ -102,13 +102,13 @@ import Testing
                 var blocks: [DependencyBlock] = []
                 var places: [DependentList.Place] = []
                 for (number, operation) in operations[..<count].enumerated() {
-                    let dependent = Unmanaged.passUnretained(operation)
+                    let dependent = Unretained(operation)
                     var place = DependentList.Place(dependent)
                     if withBlocks.contains(number) {
                         let block = DependencyBlock.make(operations)
                         blocks.append(block)
                         block.enter(dependent) { found, source in
-                            if source.toOpaque() == dependent.toOpaque() { place = found }
+                            if source == dependent { place = found }
                         }
                     }
                     places.append(place)
@@ -131,7 +131,7 @@ import Testing
     @Test("A list can tell whether all of its dependents are in a given set")
     func knownDependents() {
         var dependents = DependentList()
-        for operation in operations[..<3] { dependents.append(DependentList.Place(.passUnretained(operation))) }
+        for operation in operations[..<3] { dependents.append(DependentList.Place(Unretained(operation))) }
         #expect(dependents.areAll(in: Set(operations.map { ObjectIdentifier($0) })))
         #expect(!dependents.areAll(in: Set(operations[1...].map { ObjectIdentifier($0) })))
         #expect(DependentList().areAll(in: []))
@@ -148,10 +148,10 @@ import Testing
             edges = DependencyList([operation, operation])
         }
         #expect(source != nil)
-        edges.enter(.passUnretained(operations[0])) { place, _ in dependents.append(place) }
+        edges.enter(Unretained(operations[0])) { place, _ in dependents.append(place) }
         let twice = [operations[0], operations[0]]
         #expect(dependents.retained() == twice)
-        edges.visit(of: .passUnretained(operations[0])) { place, _ in dependents.remove(place) }
+        edges.visit(of: Unretained(operations[0])) { place, _ in dependents.remove(place) }
         #expect(dependents.isEmpty)
         edges.drop()
         #expect(source == nil)

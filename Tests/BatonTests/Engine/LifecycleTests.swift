@@ -55,7 +55,7 @@ import Testing
     @Test func aClaimTellsWhetherSomebodyWaits() {
         let dependent = AsyncOperation {}
         var life = Lifecycle()
-        _ = life.register(DependentList.Place(.passUnretained(dependent)))
+        _ = life.register(DependentList.Place(Unretained(dependent)))
         guard case .claimed(let isAwaited, _) = life.claim() else {
             Issue.record()
             return
@@ -112,7 +112,7 @@ import Testing
 
     @Test func registersDependentsUntilItHasFinished() {
         let dependent = AsyncOperation {}
-        let place = DependentList.Place(.passUnretained(dependent))
+        let place = DependentList.Place(Unretained(dependent))
         let worker = worker
         for (phase, wasAdded) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, true), (.finishing, true),

@@ -21,31 +21,32 @@ import Testing
     ]
 
     @Test func equalOnesHaveOneObject() throws {
-        let table = SharedLimitsTable()
-        let first = try Self.some.map { try #require(table.find($0)).toOpaque() }
+        let table = InternTable<SharedLimits>()
+        let first = try Self.some.map { try #require(table.find($0)) }
         #expect(Set(first).count == Self.some.count)
-        #expect(try Self.some.map { try #require(table.find($0)).toOpaque() } == first)
+        #expect(try Self.some.map { try #require(table.find($0)) } == first)
         for values in Self.some {
-            #expect(table.find(values)?._withUnsafeGuaranteedRef { $0.values == values } == true)
+            #expect(table.find(values)?.use { $0.values == values } == true)
         }
     }
 
     @Test func aFullTableTakesNoMore() {
-        let table = SharedLimitsTable()
+        let table = InternTable<SharedLimits>()
         let many = (0..<1_000).map { Values(limit: .milliseconds($0)) }
-        let found = many.map { table.find($0)?.toOpaque() }
+        let found = many.map { table.find($0) }
         let taken = found.compactMap(\.self)
-        #expect(taken.count > SharedLimitsTable.slotCount / 2 && taken.count <= SharedLimitsTable.slotCount)
+        let slotCount = InternTable<SharedLimits>.slotCount
+        #expect(taken.count > slotCount / 2 && taken.count <= slotCount)
         #expect(Set(taken).count == taken.count)
-        #expect(many.map { table.find($0)?.toOpaque() } == found)
+        #expect(many.map { table.find($0) } == found)
     }
 
     @Test func whoeverComesFirstFillsASlot() async {
         for _ in 0..<200 {
-            let table = SharedLimitsTable()
+            let table = InternTable<SharedLimits>()
             let found = await withTaskGroup { group in
                 for _ in 0..<4 {
-                    group.addTask { Self.some.map { table.find($0).map { UInt(bitPattern: $0.toOpaque()) } } }
+                    group.addTask { Self.some.map { table.find($0) } }
                 }
                 return await group.reduce(into: []) { $0.append($1) }
             }

@@ -35,10 +35,10 @@ import Testing
         let operation = AsyncOperation {}
         var deadlines = TimerHeap<Duration, EngineTimer>()
         let timing = TimedState()
-        let first = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(1))
+        let first = deadlines.add(.pauseEnd(Unretained(operation)), at: .seconds(1))
         #expect(!timing.storePause(until: .seconds(1), ticket: first))
         timing.isPaused = true
-        let second = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(2))
+        let second = deadlines.add(.pauseEnd(Unretained(operation)), at: .seconds(2))
         #expect(timing.storePause(until: .seconds(2), ticket: second))
         #expect(!timing.storePause(until: .seconds(1), ticket: first))
         #expect(timing.rareTiming?.pauseEnd == .seconds(2))

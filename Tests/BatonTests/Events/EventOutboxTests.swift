@@ -39,7 +39,7 @@ import Testing
         #expect(outbox.heldFor == nil)
         let batch = outbox.startPublishing()
         #expect(names(batch) == (isWaiting ? ["added", "waiting", "cancel"] : ["added", "cancel"]))
-        #expect(batch?.broadcaster?.takeUnretainedValue() === broadcaster)
+        #expect(batch?.broadcaster?.object === broadcaster)
     }
 
     @Test func anAddThatBeginsWhileAnotherThreadTellsHoldsItBack() {
@@ -94,7 +94,7 @@ import Testing
         outbox.append(.finished(.success, error: nil))
         #expect(outbox.ownBroadcaster(or: EventBroadcaster()) === own, "The end is still to be told.")
         let batch = outbox.startPublishing()
-        #expect(batch?.ownBroadcaster?.takeUnretainedValue() === own)
+        #expect(batch?.ownBroadcaster?.object === own)
         #expect(outbox.ownBroadcaster(or: EventBroadcaster()) == nil)
         _ = outbox.nextBatch()
         #expect(outbox.ownBroadcaster == nil)

@@ -7,7 +7,7 @@ import Testing
 
     /// Appends an operation. Returns true if a task has to be started.
     private func append(_ number: Int, to deliveries: inout HandlerDispatcher) -> Bool {
-        deliveries.append(.passUnretained(operations[number]))
+        deliveries.append(Retained(operations[number]))
     }
 
     /// Returns the next action of a task in short form: the number of an operation, with a plus if another task has to
@@ -15,7 +15,7 @@ import Testing
     private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, idleYields: Int = 0) -> String {
         switch deliveries.nextAction(isSliceOver: isSliceOver, idleYields: idleYields) {
         case .call(let operation, let isFollowed):
-            let number = operations.firstIndex { Unmanaged.passUnretained($0).toOpaque() == operation.toOpaque() }
+            let number = operations.firstIndex { operation.unretained.object === $0 }
             return "\(number!)" + (isFollowed ? "+" : "")
         case .yield: return "yield"
         case .end: return "end"
@@ -120,7 +120,7 @@ import Testing
         #expect(dispatcher.operationsInHandlers().isEmpty)
         #expect(turn(&dispatcher) == "0+")
         #expect(dispatcher.operationsInHandlers() == [operations[0]])
-        dispatcher.returned(from: .passUnretained(operations[0]))
+        dispatcher.returned(from: Unretained(operations[0]))
         #expect(dispatcher.operationsInHandlers().isEmpty)
         #expect(dispatcher.completedCount == 0)
         dispatcher.deliveryEnded()

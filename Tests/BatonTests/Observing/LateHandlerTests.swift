@@ -67,7 +67,7 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let source = AsyncOperation {}
-        life.ensureOptionalState().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
+        life.ensureOptionalState().policies.append(EdgePolicy(source: Unretained(source), policy: .failure))
         let worker = Worker()
         #expect(life.begin(on: worker).inShort == "with details")
         #expect(life.optionalState?.isStartPending == true)

@@ -7,14 +7,14 @@ import Testing
 
     private func drain(_ list: inout IntrusiveList) -> [String] {
         var names: [String] = []
-        while let first = list.popFirst() { names.append(first.takeUnretainedValue().name!) }
+        while let first = list.popFirst() { names.append(first.object.name!) }
         return names
     }
 
     @Test func aReadyListIsFirstInFirstOut() {
         var list = IntrusiveList()
         #expect(list.isEmpty)
-        for operation in operations { list.append(.passUnretained(operation)) }
+        for operation in operations { list.append(Unretained(operation)) }
         #expect(!list.isEmpty)
         #expect(drain(&list) == ["0", "1", "2", "3"])
         #expect(list.isEmpty)
@@ -22,22 +22,22 @@ import Testing
 
     @Test func anEmptiedReadyListCanBeFilledAgain() {
         var list = IntrusiveList()
-        list.append(.passUnretained(operations[0]))
+        list.append(Unretained(operations[0]))
         _ = list.popFirst()
-        list.append(.passUnretained(operations[1]))
-        list.append(.passUnretained(operations[2]))
-        #expect(list.popFirst()?.takeUnretainedValue() === operations[1])
-        list.append(.passUnretained(operations[3]))
+        list.append(Unretained(operations[1]))
+        list.append(Unretained(operations[2]))
+        #expect(list.popFirst()?.object === operations[1])
+        list.append(Unretained(operations[3]))
         #expect(drain(&list) == ["2", "3"])
     }
 
     @Test func anOperationKeepsNoLinkToAFormerNeighbour() {
         var list = IntrusiveList()
-        list.append(.passUnretained(operations[0]))
-        list.append(.passUnretained(operations[1]))
+        list.append(Unretained(operations[0]))
+        list.append(Unretained(operations[1]))
         _ = list.popFirst()
         var other = IntrusiveList()
-        other.append(.passUnretained(operations[0]))
+        other.append(Unretained(operations[0]))
         #expect(drain(&other) == ["0"])
     }
 
@@ -45,12 +45,12 @@ import Testing
     func takenOut(first: Int, second: Int) {
         var list = IntrusiveList()
         // The neighbours were added at both ends, and one of them was removed.
-        for operation in operations[2...] { list.append(.passUnretained(operation)) }
-        list.prepend(.passUnretained(operations[1]))
-        list.prepend(.passUnretained(operations[0]))
-        list.remove(.passUnretained(operations[first]))
-        if second != first { list.remove(.passUnretained(operations[second])) }
-        list.append(.passUnretained(operations[first]))
+        for operation in operations[2...] { list.append(Unretained(operation)) }
+        list.prepend(Unretained(operations[1]))
+        list.prepend(Unretained(operations[0]))
+        list.remove(Unretained(operations[first]))
+        if second != first { list.remove(Unretained(operations[second])) }
+        list.append(Unretained(operations[first]))
         let rest = (0..<4).filter { $0 != first && $0 != second }.map { "\($0)" }
         #expect(drain(&list) == rest + ["\(first)"])
         #expect(list.isEmpty)
@@ -59,10 +59,10 @@ import Testing
     @Test("An operation that has become the first of a ready list can be taken out")
     func takenOutAtTheFront() {
         var list = IntrusiveList()
-        for operation in operations { list.append(.passUnretained(operation)) }
+        for operation in operations { list.append(Unretained(operation)) }
         _ = list.popFirst()
-        list.remove(.passUnretained(operations[1]))
-        list.remove(.passUnretained(operations[3]))
+        list.remove(Unretained(operations[1]))
+        list.remove(Unretained(operations[3]))
         #expect(drain(&list) == ["2"])
     }
 

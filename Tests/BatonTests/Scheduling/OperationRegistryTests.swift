@@ -9,7 +9,7 @@ import Testing
 
     @Test func knowsWhoIsThere() {
         var registry = OperationRegistry()
-        for operation in operations { registry.insert(.passUnretained(operation)) }
+        for operation in operations { registry.insert(Unretained(operation)) }
         #expect(registry.count == 6)
         #expect(names(registry) == ["0", "1", "2", "3", "4", "5"])
         registry.remove(operations[2])
@@ -22,11 +22,11 @@ import Testing
 
     @Test func freePlacesAreUsedAgain() {
         var registry = OperationRegistry()
-        for operation in operations[..<4] { registry.insert(.passUnretained(operation)) }
+        for operation in operations[..<4] { registry.insert(Unretained(operation)) }
         registry.remove(operations[1])
         registry.remove(operations[2])
-        registry.insert(.passUnretained(operations[4]))
-        registry.insert(.passUnretained(operations[5]))
+        registry.insert(Unretained(operations[4]))
+        registry.insert(Unretained(operations[5]))
         #expect(operations[4].registryIndex == 2)
         #expect(operations[5].registryIndex == 1)
         #expect(names(registry) == ["0", "3", "4", "5"])
@@ -35,7 +35,7 @@ import Testing
     @Test func emptiedItBeginsAnew() {
         var registry = OperationRegistry()
         for _ in 0..<3 {
-            for operation in operations { registry.insert(.passUnretained(operation)) }
+            for operation in operations { registry.insert(Unretained(operation)) }
             #expect(operations[0].registryIndex == 0)
             for operation in operations { registry.remove(operation) }
             #expect(registry.count == 0)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func reservingChangesNothing() {
         var registry = OperationRegistry()
-        registry.insert(.passUnretained(operations[0]))
+        registry.insert(Unretained(operations[0]))
         registry.reserve(1_000)
         #expect(names(registry) == ["0"])
     }

@@ -8,10 +8,10 @@ import Testing
         /// Retains the operations, because the lists do not.
         private var operations: [AnyOperation] = []
 
-        private func make(_ name: String) -> Unmanaged<AnyOperation> {
+        private func make(_ name: String) -> Unretained<AnyOperation> {
             let operation = AsyncOperation(name) {}
             operations.append(operation)
-            return .passUnretained(operation)
+            return Unretained(operation)
         }
 
         func add(_ names: [String], by order: SchedulingOrder = .depthFirst) {
@@ -26,7 +26,7 @@ import Testing
         }
 
         func pop() -> String? {
-            lines.popFirst(at: .normal)?.takeUnretainedValue().name
+            lines.popFirst(at: .normal)?.object.name
         }
 
         func popAll() -> [String] {

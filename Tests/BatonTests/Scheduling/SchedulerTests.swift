@@ -58,7 +58,7 @@ import Testing
         let rig = SchedulerRig(width: 1)
         let taken = rig.append("a")
         _ = rig.assignPermit()
-        _ = rig.scheduler.remove(.passUnretained(taken))
+        _ = rig.scheduler.remove(Unretained(taken))
         #expect(rig.workerStarted() == .end)
         #expect(rig.scheduler.running == 0)
         #expect(!rig.scheduler.isStarting)

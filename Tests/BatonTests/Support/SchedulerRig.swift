@@ -35,7 +35,7 @@ final class SchedulerRig {
 
     @discardableResult
     func append(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) -> AnyOperation {
-        scheduler.append(.passUnretained(make(name, priority, isChild: isChild)))
+        scheduler.append(Unretained(make(name, priority, isChild: isChild)))
         return last
     }
 
@@ -44,25 +44,25 @@ final class SchedulerRig {
         _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false, hasDependencies: Bool = false
     ) -> Bool {
         let operation = make(name, priority, isChild: isChild)
-        return scheduler.appendReturning(.passUnretained(operation), hasDependencies: hasDependencies)
+        return scheduler.appendReturning(Unretained(operation), hasDependencies: hasDependencies)
     }
 
-    func release(_ name: String) { scheduler.append(released: .passUnretained(make(name, .normal))) }
+    func release(_ name: String) { scheduler.append(released: Unretained(make(name, .normal))) }
 
     /// Removes an operation that has ended. Returns true if the caller has to release it.
-    func remove(_ operation: AnyOperation) -> Bool { scheduler.remove(.passUnretained(operation)) }
+    func remove(_ operation: AnyOperation) -> Bool { scheduler.remove(Unretained(operation)) }
 
     /// Returns the names of the operations that have ended, in order.
     func takeEnded() -> [String] {
         var names: [String] = []
-        IntrusiveList.forEach(from: scheduler.takeEnded()) { names.append($0.takeUnretainedValue().name!) }
+        IntrusiveList.forEach(from: scheduler.takeEnded()) { names.append($0.object.name!) }
         return names
     }
 
     /// Returns the names of the operations that were taken up before, in order.
     func takeReturning() -> [String] {
         var names: [String] = []
-        IntrusiveList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }
+        IntrusiveList.forEach(from: scheduler.takeReturning()) { names.append($0.object.name!) }
         return names
     }
 
@@ -83,7 +83,7 @@ final class SchedulerRig {
         switch scheduler.assignPermit() {
         case .none: .none
         case .startWorker: .startWorker
-        case .resume(let resumption): .resume(resumption.takeRetainedValue().body!.name!)
+        case .resume(let resumption): .resume(resumption.body!.name!)
         case .admit: .none
         }
     }
@@ -98,8 +98,8 @@ final class SchedulerRig {
 
     private func named(_ turn: Scheduler.WorkerAction) -> Turn {
         switch turn {
-        case .run(let operation): .run(operation.takeUnretainedValue().name!)
-        case .handOver(let resumption): .handOver(resumption.takeRetainedValue().body!.name!)
+        case .run(let operation): .run(operation.object.name!)
+        case .handOver(let resumption): .handOver(resumption.body!.name!)
         case .end: .end
         }
     }
