@@ -108,3 +108,120 @@ private final class CountdownRig {
         #expect(late.isZero)
     }
 }
+
+/// An operation that is linked to its sources, whose sources finish, and that is ended early, all at the same time.
+@Suite struct DependencyCounterInterleavingTests {
+    private final class Scenario {
+        let counter = DependencyCounter()
+        /// For each source, whether its list has the operation, and whether it has finished. Each is guarded by the
+        /// source's lock.
+        var isRegistered: [Bool]
+        var hasFinished: [Bool]
+        var links = 0
+        /// How often a thread was told to make the operation ready, and to release it after an early end.
+        var readied = 0
+        var released = 0
+
+        init(sources: Int) {
+            isRegistered = Array(repeating: false, count: sources)
+            hasFinished = isRegistered
+        }
+
+        func note(_ step: DependencyCounter.Step) {
+            switch step {
+            case .waiting: break
+            case .ready: readied += 1
+            case .ended: released += 1
+            }
+        }
+
+        /// The steps of ``AnyOperation/unlinkFromSources()``.
+        func unlink(_ steps: Steps) {
+            steps.append { [self] in if counter.holdUnlessZero() { leaveLists(steps, from: 0) } }
+        }
+
+        private func leaveLists(_ steps: Steps, from source: Int) {
+            if source == isRegistered.count { return steps.append { [self] in note(counter.countDown()) } }
+            steps.append { [self] in
+                if isRegistered[source] {
+                    isRegistered[source] = false
+                    steps.append { [self] in
+                        note(counter.countDown())
+                        leaveLists(steps, from: source + 1)
+                    }
+                } else {
+                    leaveLists(steps, from: source + 1)
+                }
+            }
+        }
+
+        func linkingThread() -> Steps {
+            let steps = Steps()
+            for source in isRegistered.indices {
+                steps.append { [self] in
+                    if hasFinished[source] { return }
+                    isRegistered[source] = true
+                    links += 1
+                }
+            }
+            steps.append { [self] in
+                let linked = counter.linked(to: links)
+                if linked.wasEnded {
+                    if linked.isReady { released += 1 }
+                    unlink(steps)
+                } else if linked.isReady {
+                    readied += 1
+                }
+            }
+            return steps
+        }
+
+        func finish(of source: Int) -> Steps {
+            let steps = Steps()
+            steps.append { [self] in
+                hasFinished[source] = true
+                guard isRegistered[source] else { return }
+                isRegistered[source] = false
+                steps.append { [self] in note(counter.countDown()) }
+            }
+            return steps
+        }
+
+        func earlyEnd() -> Steps {
+            let steps = Steps()
+            steps.append { [self] in if !counter.leaveEndToLinking() { unlink(steps) } }
+            return steps
+        }
+    }
+
+    @Test("An operation becomes ready once, in whatever order its sources finish", arguments: 0...2)
+    func ready(sources: Int) {
+        exploreInterleavings {
+            let scenario = Scenario(sources: sources)
+            let threads = [scenario.linkingThread()] + (0..<sources).map { scenario.finish(of: $0) }
+            return (
+                threads,
+                { order in
+                    #expect(scenario.readied == 1 && scenario.released == 0, "\(order)")
+                    #expect(scenario.counter.isZero)
+                }
+            )
+        }
+    }
+
+    @Test("An operation that ends early is released once or becomes ready once, in whatever order", arguments: 0...2)
+    func ended(sources: Int) {
+        exploreInterleavings {
+            let scenario = Scenario(sources: sources)
+            let threads =
+                [scenario.linkingThread(), scenario.earlyEnd()] + (0..<sources).map { scenario.finish(of: $0) }
+            return (
+                threads,
+                { order in
+                    #expect(scenario.readied + scenario.released == 1, "\(order)")
+                    #expect(scenario.counter.isZero, "\(order)")
+                }
+            )
+        }
+    }
+}
