@@ -90,12 +90,13 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that snippets, links, promises, precedents and mutations are right
+lint: ## check the format, and that unsafe code, snippets, links, promises, precedents and mutations are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/generate-inputs --check
 	scripts/check-snippets
 	scripts/check-columns
+	scripts/check-unsafe
 	scripts/check-links
 	scripts/check-guarantees
 	scripts/check-precedents

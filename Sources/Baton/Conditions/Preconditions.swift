@@ -22,17 +22,17 @@ struct Preconditions {
     /// The exclusions and rates of the few operations that have any. A class, so that conditions alone take little
     /// room.
     private final class ResourceClaims {
-        @exclusivity(unchecked) var exclusions = ExclusionSet()
-        @exclusivity(unchecked) var standing = Standing.notRequested
+        var exclusions = ExclusionSet()
+        var standing = Standing.notRequested
         /// True while an evaluation runs under the exclusions of the conditions.
-        @exclusivity(unchecked) var evaluationHoldsExclusions = false
+        var evaluationHoldsExclusions = false
         /// True if the operation has waited for another operation while it held exclusions.
-        @exclusivity(unchecked) var holderHasWaited = false
-        @exclusivity(unchecked) var requests: UInt32 = 0
+        var holderHasWaited = false
+        var requests: UInt32 = 0
         /// The continuation of an evaluation that waits for the exclusions of its conditions.
-        @exclusivity(unchecked) var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
+        var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
         /// The rates, or nil as for most operations.
-        @exclusivity(unchecked) var rateClaim: RateClaim?
+        var rateClaim: RateClaim?
 
         var areGranted: Bool {
             guard let rateClaim else { return standing == .held }
@@ -42,9 +42,9 @@ struct Preconditions {
 
     /// The rates within which the body starts.
     private final class RateClaim {
-        @exclusivity(unchecked) var rates: [Rate] = []
+        var rates: [Rate] = []
         /// True if the rates have counted the next start.
-        @exclusivity(unchecked) var isCounted = false
+        var isCounted = false
     }
 
     /// Nil, and not an empty object, if the operation has neither exclusions nor rates. Stored first, so that what

@@ -103,20 +103,20 @@ class OptionalState {
 /// The rarer part of ``OptionalState``, which is read and changed through it.
 final class RareState {
     fileprivate(set) var id: UInt64 = 0
-    @exclusivity(unchecked) fileprivate(set) var policies: [EdgePolicy] = []
-    @exclusivity(unchecked) fileprivate(set) var removals: Removals?
-    @exclusivity(unchecked) fileprivate(set) var executor: (any TaskExecutor)?
+    fileprivate(set) var policies: [EdgePolicy] = []
+    fileprivate(set) var removals: Removals?
+    fileprivate(set) var executor: (any TaskExecutor)?
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
-    @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
+    fileprivate(set) var waits = Slab<Awaited?>()
     /// The end of the body's last wait, while it waits for a permit that the body needs to go on; nil otherwise.
-    @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
-    @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
-    @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
-    @exclusivity(unchecked) fileprivate(set) var exclusionHolder: AnyOperation?
-    @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
+    fileprivate(set) var resumption: Scheduler.Resumption?
+    fileprivate(set) var progress: ProgressState?
+    fileprivate(set) var childGroups: [ChildGroup] = []
+    fileprivate(set) var exclusionHolder: AnyOperation?
+    fileprivate(set) var listeners: [any OutcomeListener] = []
     /// The chains that are told when the operation starts.
-    @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
+    fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
     /// The values of the task-locals that the queue passes on, bound while the body and the handlers run.
     fileprivate(set) var taskLocals: TaskLocalValues?
@@ -124,7 +124,7 @@ final class RareState {
     fileprivate(set) var wasAwaitedBeforeAdding = false
     fileprivate(set) var brokenCycles: BrokenCycles?
     /// Nil if the operation is not observed.
-    @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
+    fileprivate(set) var outbox: EventOutbox.Box?
 
     @inline(__always)
     var borrowedOutbox: Unretained<EventOutbox.Box>? { outbox.map { Unretained($0) } }

@@ -211,7 +211,7 @@ struct EventOutbox: ~Copyable {
 
     /// Keeps ``RareState`` small, because few operations have an outbox.
     final class Box {
-        @exclusivity(unchecked) var machine: EventOutbox
+        var machine: EventOutbox
 
         init(broadcaster: EventBroadcaster?, ignoresStart: Bool) {
             machine = EventOutbox(broadcaster: broadcaster, ignoresStart: ignoresStart)

@@ -19,7 +19,7 @@ struct RunningTask: @unchecked Sendable {
 
     /// The address at which the calling task and its child tasks find the value of a task-local, as a number. 0 if
     /// nothing is bound. An unstructured task finds a copy at another address.
-    static func address<Value>(ofValueOf local: TaskLocal<Value>) -> UInt {
+    static func place<Value>(ofValueOf local: TaskLocal<Value>) -> UInt {
         UInt(bitPattern: swift_task_localValueGet(Unretained(local).address))
     }
 }

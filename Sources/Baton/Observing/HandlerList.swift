@@ -48,10 +48,10 @@ struct HandlerList {
     /// Several handlers. Each is moved once, however many handlers or products there are. A handler that was taken out
     /// is not retained here, because it is released without the lock.
     private final class Many {
-        @exclusivity(unchecked) var due = ChunkedFIFOQueue<Handler>()
-        @exclusivity(unchecked) var beforeFinish = ChunkedFIFOQueue<Handler>()
+        var due = ChunkedFIFOQueue<Handler>()
+        var beforeFinish = ChunkedFIFOQueue<Handler>()
         /// The handlers that wait for other phases.
-        @exclusivity(unchecked) var waiting: [Handler] = []
+        var waiting: [Handler] = []
 
         func add(_ handler: Handler) {
             if handler.phase == .beforeFinish { beforeFinish.append(handler) } else { waiting.append(handler) }

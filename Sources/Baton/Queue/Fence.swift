@@ -80,12 +80,12 @@ final class Fence: AnyOperation, @unchecked Sendable {
     private let hasBarrier: Bool
     /// The queue whose order the fence keeps. Nil when the fence is open or nobody needs it. Written under the
     /// operation's lock.
-    @exclusivity(unchecked) private var orderedQueue: QueueCore?
+    private var orderedQueue: QueueCore?
     /// The number of operations and fences that wait for this fence, or are about to. Guarded by the queue's lock, as
     /// is `isCurrent`.
-    @exclusivity(unchecked) fileprivate var users = 0
+    fileprivate var users = 0
     /// True while later operations are placed behind this fence.
-    @exclusivity(unchecked) fileprivate var isCurrent: Bool
+    fileprivate var isCurrent: Bool
 
     /// Makes a fence.
     ///

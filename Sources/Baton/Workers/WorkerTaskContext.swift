@@ -58,7 +58,7 @@ final class WorkerTaskContext: Sendable {
     }
 
     /// The address of the bound value, as a number. 0 if nothing is bound.
-    private static var placeOfBound: UInt { RunningTask.address(ofValueOf: $bound) }
+    private static var placeOfBound: UInt { RunningTask.place(ofValueOf: $bound) }
 
     /// True if somebody has cancelled the task or raised its priority. Nothing else may run on it then.
     @inline(__always)
