@@ -115,7 +115,7 @@ extension QueueCore {
         // The limit is set before the operation is listed, because from then on it may run and be released.
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
-        if !isListed { pause(Retained(handedOver: Unretained(operation)), for: next.delay) }
+        if !isListed { pause(Retained(handedOver: operation), for: next.delay) }
         let action = change { state in
             if isListed { state.list(Unretained(operation), isFurtherAttempt: next.error != nil) }
             return state.nextAction(after: end)

@@ -220,7 +220,7 @@ extension AnyOperation {
             core.addHolder()
             return (core.remove(self, &state), wasListed)
         }
-        if wasListed { Retained(handedOver: Unretained(self)).release() }
+        if wasListed { Retained(handedOver: self).release() }
         lettingGo()
         core.didRemove(removal)
         core.removeHolder()

@@ -263,7 +263,7 @@ enum ExclusionManager {
                 return (false, [])
             }
         }
-        if wasWaiting { Retained(handedOver: Unretained(operation)).release() }
+        if wasWaiting { Retained(handedOver: operation).release() }
         return granted
     }
 

@@ -22,6 +22,10 @@ struct Retained<Object: AnyObject>: ~Copyable {
     @inline(__always)
     init(handedOver reference: Unretained<Object>) { unmanaged = reference.unmanaged }
 
+    /// Restores the owner of a reference to this object, which ``handOver()`` has left behind.
+    @inline(__always)
+    init(handedOver object: Object) { self.init(handedOver: Unretained(object)) }
+
     deinit { unmanaged.release() }
 
     /// The object without its reference count, for as long as this owner exists.

@@ -195,7 +195,7 @@ extension AnyOperation {
                     }
                 }
             }
-            if case .ended = dependencyCounter.countDown() { Retained(handedOver: Unretained(self)).release() }
+            if case .ended = dependencyCounter.countDown() { Retained(handedOver: self).release() }
         }
         dropEdgesIfUnlinked()
         fence?.removeUser(self)

@@ -122,7 +122,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
             }
             _ = core.complete(self, ending, continuing: false)
         }
-        Retained(handedOver: Unretained(self)).release()
+        Retained(handedOver: self).release()
     }
 
     /// Called when an operation that was to wait for the fence ends early. If no other operation needs the fence, the

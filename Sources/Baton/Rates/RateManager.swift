@@ -54,7 +54,7 @@ enum RateManager {
     static func remove(_ operation: AnyOperation) {
         let (awaitedTurn, changes) = table.withLock { $0.remove(Unretained(operation)) }
         perform(changes)
-        if awaitedTurn { Retained(handedOver: Unretained(operation)).release() }
+        if awaitedTurn { Retained(handedOver: operation).release() }
     }
 
     /// Registers a queue whose clock is not one of the system's. From now on the queue keeps alive what other queues

@@ -137,7 +137,7 @@ struct OperationTimers {
         guard let core else { return }
         if let waiting { core.timerService.remove(waiting) }
         if let pause, core.timerService.remove(pause) != nil {
-            Retained(handedOver: Unretained(operation)).release()
+            Retained(handedOver: operation).release()
         }
     }
 }

@@ -202,7 +202,7 @@ extension AnyOperation {
     /// Takes back the additional count. The last count that goes releases the operation, here or with its last source.
     fileprivate final func letGoAsJoiner() {
         if case .ended = dependencyCounter.countDown() {
-            AnyOperation.releaseAfterEarlyEnd(Retained(handedOver: Unretained(self)))
+            AnyOperation.releaseAfterEarlyEnd(Retained(handedOver: self))
         }
     }
 
