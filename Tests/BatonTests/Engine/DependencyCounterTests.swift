@@ -122,6 +122,8 @@ private final class CountdownRig {
         var readied = 0
         var released = 0
 
+        var isZero: Bool { counter.isZero }
+
         init(sources: Int) {
             isRegistered = Array(repeating: false, count: sources)
             hasFinished = isRegistered
@@ -203,7 +205,7 @@ private final class CountdownRig {
                 threads,
                 { order in
                     #expect(scenario.readied == 1 && scenario.released == 0, "\(order)")
-                    #expect(scenario.counter.isZero)
+                    #expect(scenario.isZero)
                 }
             )
         }
@@ -219,7 +221,7 @@ private final class CountdownRig {
                 threads,
                 { order in
                     #expect(scenario.readied + scenario.released == 1, "\(order)")
-                    #expect(scenario.counter.isZero, "\(order)")
+                    #expect(scenario.isZero, "\(order)")
                 }
             )
         }
