@@ -31,7 +31,7 @@ let moreTests: [Target] = [
         name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonNetworkTesting", "BatonTesting"],
         swiftSettings: strict),
     .testTarget(
-        name: "BatonNetworkTestingTests", dependencies: ["BatonNetwork", "BatonNetworkTesting"],
+        name: "BatonNetworkTestingTests", dependencies: ["Baton", "BatonNetwork", "BatonNetworkTesting"],
         swiftSettings: strict),
     .testTarget(
         name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatonNetworkTesting
 
-@Suite(.timeLimit(.minutes(2))) struct FaultServerTests {
+@Suite(.timeLimit(.minutes(2)), .onOwnThread) struct FaultServerTests {
     private let server: FaultServer
 
     init() throws { server = try FaultServer() }

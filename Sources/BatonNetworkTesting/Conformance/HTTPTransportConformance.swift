@@ -28,7 +28,7 @@ public enum HTTPTransportConformance {
         let body: @Sendable (Trial) async throws -> Void
 
         init(
-            _ name: String, _ requirement: String, _ reference: String? = nil, limit: Duration = .seconds(60),
+            _ name: String, _ requirement: String, _ reference: String? = nil, limit: Duration = .seconds(20),
             _ body: @escaping @Sendable (Trial) async throws -> Void
         ) {
             self.name = name

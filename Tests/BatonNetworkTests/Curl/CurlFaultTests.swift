@@ -167,7 +167,7 @@
         @Test("A request that was sent does not count as refused, although the server no longer listens")
         func restarts() async throws {
             for method in ["POST", "GET"] {
-                let dying = TestServer()
+                let dying = await TestServer()
                 defer { dying.stop() }
                 let transport = CurlTransport()
                 _ = try await outcome(HTTPData(dying.url("/bytes/10")).transport(transport)).get()

@@ -15,8 +15,8 @@
             let transport: CurlTransport
 
             /// - Parameter steps: The steps of each connection; `http2.py` documents them.
-            init(_ steps: String...) {
-                server = PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
+            init(_ steps: String...) async {
+                server = await PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
                 var configuration = CurlTransport.Configuration()
                 configuration.certificateAuthorities = PythonServer.certificate("authority")
                 configuration.uploadsShareConnections = true
@@ -32,8 +32,8 @@
             }
 
             /// Ends the server, and returns how often it has printed each line.
-            func events() -> [String: Int] {
-                Dictionary(server.stopAndReadLines().map { ($0, 1) }, uniquingKeysWith: +)
+            func events() async -> [String: Int] {
+                Dictionary(await server.stopAndReadLines().map { ($0, 1) }, uniquingKeysWith: +)
             }
         }
 
@@ -41,7 +41,7 @@
 
         @Test("Requests to one host share a connection", arguments: [100, 1])
         func sharing(_ limit: Int) async throws {
-            let pair = Pair("streams=\(limit) ok")
+            let pair = await Pair("streams=\(limit) ok")
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
             let pages = (0..<50).map { _ in AsyncOperation(pair.page) }
@@ -49,35 +49,35 @@
             for page in pages { #expect(try await page.value.status == 200) }
             if limit == 1 { return pair.server.stop() }
             let expected = (0...50).flatMap { ["request 1 \(2 * $0 + 1)", "end 1 \(2 * $0 + 1) 0"] }
-            #expect(pair.events() == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
+            #expect(await pair.events() == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         }
 
         @Test("Interim heads, trailers and large bodies arrive as with HTTP/1.1")
         func answers() async throws {
-            let pair = Pair("interim trailers bytes=3000000")
+            let pair = await Pair("interim trailers bytes=3000000")
             let interim = try await outcome(pair.page).get()
             #expect(interim.data == Data("0".utf8) && interim.head.interimHeads.map(\.status) == [103])
             let trailers = try await outcome(pair.page).get()
             #expect(trailers.data == Data("0".utf8) && trailers.headers.names == ["content-length"])
             #expect(try await outcome(pair.page).get().data == TestServer.bytes(3_000_000))
-            #expect(pair.events()["end 1 5 0"] == 1)
+            #expect(await pair.events()["end 1 5 0"] == 1)
         }
 
         @Test("A slow reader does not hold up the other requests of its connection")
         func slowReaders() async throws {
-            let pair = Pair("ok bytes=60000000 ok")
+            let pair = await Pair("ok bytes=60000000 ok")
             _ = try await outcome(pair.page).get()
             let slow = try await pair.transport.send(URLRequest(url: URL(string: pair.url)!), body: nil) { _ in }
             for _ in 1...20 { #expect(try await outcome(pair.page).get().status == 200) }
             var count = 0
             for try await piece in slow.body { count += piece.count }
             #expect(count == 60_000_000)
-            #expect(pair.events()["end 1 43 0"] == 1)
+            #expect(await pair.events()["end 1 43 0"] == 1)
         }
 
         @Test("A cancel reaches the server at once, and other requests on the connection continue")
         func cancels() async throws {
-            let pair = Pair("ok hold hold bytes=10 ok")
+            let pair = await Pair("ok hold hold bytes=10 ok")
             _ = try await outcome(pair.page).get()
             let queue = AsyncOperationQueue()
             let held = (0..<2).map { _ in AsyncOperation(pair.page) }
@@ -93,7 +93,7 @@
             await pair.server.wait(for: "closed 1")
             for operation in held { await #expect(throws: OperationError.self) { try await operation.value } }
             #expect(try await outcome(pair.page).get().status == 200)
-            #expect(pair.events().keys.contains { $0.hasPrefix("end 2 1") })
+            #expect(await pair.events().keys.contains { $0.hasPrefix("end 2 1") })
         }
 
         // MARK: Uploads
@@ -101,14 +101,14 @@
         @Test("An upload waits for the window of its stream", arguments: [1, 1000, 65535])
         func windows(_ size: Int) async throws {
             let count = size == 1 ? 200 : 300_000
-            let pair = Pair("window=\(size) ok")
+            let pair = await Pair("window=\(size) ok")
             #expect(try await outcome(pair.upload(count)).get().data == Data("\(count)".utf8))
-            #expect(pair.events() == ["request 1 1": 1, "end 1 1 \(count)": 1])
+            #expect(await pair.events() == ["request 1 1": 1, "end 1 1 \(count)": 1])
         }
 
         @Test("An upload whose window does not open ends at its idle limit, or when it is cancelled")
         func closedWindows() async throws {
-            let pair = Pair("window=1000 unread")
+            let pair = await Pair("window=1000 unread")
             let limit = Duration.seconds(1)
             #expect(await failure(pair.upload(5000).timeout(limit))?.reason == .timedOut(after: limit))
             let upload = AsyncOperation(pair.upload(5000))
@@ -124,7 +124,7 @@
             "A response that arrives before the end of an upload is the response",
             arguments: ["early", "early-unsized", "early-empty", "early-end"], ["", "window=1000 "])
         func earlyAnswers(_ step: String, _ settings: String) async throws {
-            let pair = Pair(settings + step + " " + step + " ok")
+            let pair = await Pair(settings + step + " " + step + " ok")
             let endless = HTTPBodyStream(length: 1 << 40) {
                 AsyncStream(unfolding: { Data(repeating: 1, count: 1000) })
             }
@@ -133,13 +133,13 @@
                 #expect(try await outcome(upload).get().data == Data((step == "early-empty" ? "" : "0").utf8))
             }
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
-            let events = pair.events()
+            let events = await pair.events()
             #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
         }
 
         @Test("A response that is cut off before the end of an upload is incomplete")
         func cutEarlyAnswers() async throws {
-            let pair = Pair("early-cut ok")
+            let pair = await Pair("early-cut ok")
             let reason = await failure(pair.upload(1_000_000))?.reason
             #expect(reason == .bodyTooShort(received: 1, promised: 100))
         }
@@ -147,7 +147,7 @@
         @Test("An upload that waits for its window takes no processor time")
         func waitingIsCheap() async {
             await #expect(processExitsWith: .success) {
-                let pair = Pair("window=0 unread")
+                let pair = await Pair("window=0 unread")
                 _ = await failure(pair.upload(5000).timeout(.milliseconds(100)))
                 let before = clock()
                 let limit = Duration.seconds(2)
@@ -162,7 +162,7 @@
 
         @Test("Pings do not count as progress", arguments: ["", "ok "])
         func pings(_ before: String) async throws {
-            let pair = Pair(before + "ping")
+            let pair = await Pair(before + "ping")
             if !before.isEmpty { _ = try await outcome(pair.page).get() }
             let limit = Duration.milliseconds(500)
             #expect(await failure(pair.page.timeout(limit))?.reason == .timedOut(after: limit))
@@ -171,7 +171,7 @@
 
         @Test("A connection that cannot be established delays no other request")
         func stuckConnections() async throws {
-            let pair = Pair("hang", "ok")
+            let pair = await Pair("hang", "ok")
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
             let pages = (0..<5).map { _ in AsyncOperation(pair.page.timeout(.seconds(8))) }
             let ends = EventLog<String>()
@@ -186,7 +186,7 @@
         @Test("A program ends while transfers run", arguments: 1...5)
         func exits(_ number: Int) async {
             await #expect(processExitsWith: .exitCode(0)) {
-                let pair = Pair("bytes=10000000")
+                let pair = await Pair("bytes=10000000")
                 for _ in 0..<20 {
                     let answer = try await pair.transport.send(URLRequest(url: URL(string: pair.url)!), body: nil) {
                         _ in
@@ -202,7 +202,7 @@
             arguments: ["refuse", "goaway-before"], ["ok ", ""])
         func refusals(_ step: String, _ before: String) async throws {
             for (method, isSentAgain) in [("GET", true), ("DELETE", true), ("POST", false)] {
-                let pair = Pair(before + step, "ok")
+                let pair = await Pair(before + step, "ok")
                 if !before.isEmpty { _ = try await outcome(pair.page).get() }
                 let answer = await outcome(pair.page.method(method))
                 if isSentAgain {
@@ -210,7 +210,7 @@
                 } else {
                     #expect(answer.httpError?.reason == .connectionBroken)
                 }
-                let events = pair.events()
+                let events = await pair.events()
                 let count = events.keys.filter { $0.hasPrefix("request") }.count
                 #expect(count == (before.isEmpty ? 0 : 1) + (isSentAgain ? 2 : 1), "\(method): \(events)")
             }
@@ -219,11 +219,11 @@
         @Test("An upload that a server has refused is sent again from its start")
         func refusedUploads() async throws {
             for step in ["refuse", "goaway-before"] {
-                let pair = Pair("ok " + step, "ok")
+                let pair = await Pair("ok " + step, "ok")
                 _ = try await outcome(pair.page).get()
                 let answer = try await outcome(pair.upload(300_000).method("PUT")).get()
                 #expect(answer.data == Data("300000".utf8))
-                #expect(pair.events()["end 2 1 300000"] == 1)
+                #expect(await pair.events()["end 2 1 300000"] == 1)
             }
         }
 
@@ -231,12 +231,12 @@
             "An orderly end of a connection affects only the requests that have begun on it",
             arguments: ["within", "after"])
         func goodOrder(_ when: String) async throws {
-            let pair = Pair("ok goaway-\(when)", "ok")
+            let pair = await Pair("ok goaway-\(when)", "ok")
             _ = try await outcome(pair.page).get()
             let last = try await outcome(pair.page).get()
             #expect(last.data == Data((when == "within" ? "0123456789" : "0").utf8))
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
-            let events = pair.events()
+            let events = await pair.events()
             #expect(events["end 1 3 0"] == 1 && events["end 2 1 0"] == 1, "\(events)")
         }
 
@@ -244,7 +244,7 @@
             "A reset stream is a broken connection, and the request is not sent again",
             arguments: ["reset", "reset-body"], ["ok ", ""])
         func resets(_ step: String, _ before: String) async throws {
-            let pair = Pair(before + step + " ok", "ok")
+            let pair = await Pair(before + step + " ok", "ok")
             if !before.isEmpty { _ = try await outcome(pair.page).get() }
             let error = await failure(pair.page)
             if step == "reset" {
@@ -254,26 +254,26 @@
             }
             #expect(error?.isTransient == true)
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
-            #expect(pair.events().keys.filter { $0.hasPrefix("request") }.count == (before.isEmpty ? 2 : 3))
+            #expect(await pair.events().keys.filter { $0.hasPrefix("request") }.count == (before.isEmpty ? 2 : 3))
         }
 
         @Test("A connection that closes without GOAWAY fails every request on it that is not sent again")
         func cuts() async throws {
-            let pair = Pair("ok cut-body", "ok")
+            let pair = await Pair("ok cut-body", "ok")
             _ = try await outcome(pair.page).get()
             #expect(await failure(pair.page)?.reason == .bodyTooShort(received: 5, promised: 10))
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
-            let cut = Pair("ok cut", "ok")
+            let cut = await Pair("ok cut", "ok")
             _ = try await outcome(cut.page).get()
             #expect(await failure(cut.page.method("POST"))?.reason == .connectionBroken)
-            let events = cut.events()
+            let events = await cut.events()
             #expect(events.keys.filter { $0.hasPrefix("request") }.count == 2, "\(events)")
-            _ = pair.events()
+            _ = await pair.events()
         }
 
         @Test("A connection whose TLS session ends fails all of its requests at once, although TCP stays open")
         func endsOfSessions() async throws {
-            let pair = Pair("ok hold end-tls", "ok")
+            let pair = await Pair("ok hold end-tls", "ok")
             defer { pair.server.stop() }
             _ = try await outcome(pair.page).get()
             let post = pair.page.method("POST").timeout(.seconds(60))
@@ -287,7 +287,7 @@
 
         @Test("Bytes that are not a frame break the connection")
         func nonsense() async throws {
-            let pair = Pair("nonsense")
+            let pair = await Pair("nonsense")
             #expect(await failure(pair.page)?.reason == .connectionBroken)
             pair.server.stop()
         }

@@ -15,8 +15,8 @@
 
         @Test("Requests go through a proxy, and those for https through a tunnel")
         func throughAProxy() async throws {
-            let proxy = TestServer("proxy")
-            let secure = TestServer("tls", PythonServer.certificate("good").path)
+            let proxy = await TestServer("proxy")
+            let secure = await TestServer("tls", PythonServer.certificate("good").path)
             defer {
                 proxy.stop()
                 secure.stop()
@@ -30,8 +30,8 @@
 
         @Test("A proxy that requires a password gets it, and errors name the proxy without it")
         func passwords() async throws {
-            let proxy = TestServer("proxy", "ada:secret")
-            let secure = TestServer("tls", PythonServer.certificate("good").path)
+            let proxy = await TestServer("proxy", "ada:secret")
+            let secure = await TestServer("tls", PythonServer.certificate("good").path)
             defer {
                 proxy.stop()
                 secure.stop()
@@ -62,7 +62,7 @@
 
         @Test("A proxy that refuses a tunnel is named, with its status", arguments: [403, 502, 503])
         func refusals(_ status: Int) async throws {
-            let proxy = TestServer("proxy", "\(status)")
+            let proxy = await TestServer("proxy", "\(status)")
             defer { proxy.stop() }
             let transport = transport("http://127.0.0.1:\(proxy.port)")
             let error = await failure(HTTPData("https://127.0.0.1:1/").transport(transport))
@@ -90,7 +90,7 @@
 
         @Test("The error of a refused response names the proxy")
         func refusedAnswers() async throws {
-            let proxy = TestServer("proxy")
+            let proxy = await TestServer("proxy")
             defer { proxy.stop() }
             let transport = transport("http://ada:secret@127.0.0.1:\(proxy.port)")
             let name = "http://127.0.0.1:\(proxy.port)"
@@ -112,7 +112,7 @@
 
         @Test("A POST is retried if a proxy has refused the tunnel, because it was not sent")
         func refusedTunnels() async throws {
-            let proxy = TestServer("proxy", "503")
+            let proxy = await TestServer("proxy", "503")
             defer { proxy.stop() }
             let upload = HTTPUpload(Data("x".utf8), to: URL(string: "https://127.0.0.1:1/")!)
                 .transport(transport("http://127.0.0.1:\(proxy.port)"))
@@ -135,8 +135,8 @@
 
         @Test("Header fields for the proxy do not reach the server")
         func proxyFields() async throws {
-            let proxy = TestServer("proxy", "ada:secret")
-            let secure = TestServer("tls", PythonServer.certificate("good").path)
+            let proxy = await TestServer("proxy", "ada:secret")
+            let secure = await TestServer("tls", PythonServer.certificate("good").path)
             defer {
                 proxy.stop()
                 secure.stop()

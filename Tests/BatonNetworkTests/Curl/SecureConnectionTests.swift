@@ -14,13 +14,13 @@
             return CurlTransport(configuration)
         }
 
-        private func server(_ certificate: String) -> TestServer {
-            TestServer("tls", PythonServer.certificate(certificate).path)
+        private func server(_ certificate: String) async -> TestServer {
+            await TestServer("tls", PythonServer.certificate(certificate).path)
         }
 
         @Test("A certificate of a trusted authority is accepted, for names and addresses")
         func aGoodCertificate() async throws {
-            let server = server("good")
+            let server = await server("good")
             defer { server.stop() }
             for host in ["localhost", "127.0.0.1"] {
                 let page = HTTPData(server.url("/bytes/10", host: host)).transport(Self.transport())
@@ -37,7 +37,7 @@
                 ("other-host", "no alternative certificate subject name"),
             ])
         func badCertificates(_ certificate: String, _ why: String) async {
-            let server = server(certificate)
+            let server = await server(certificate)
             defer { server.stop() }
             let error = await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport()))
             guard case .insecureConnection(let text)? = error?.reason else {
@@ -50,7 +50,7 @@
 
         @Test("A certificate of an untrusted authority is an error")
         func anUnknownAuthority() async {
-            let server = server("good")
+            let server = await server("good")
             defer { server.stop() }
             let error = await failure(HTTPData(server.url("/bytes/10")).transport(CurlTransport()))
             guard case .insecureConnection? = error?.reason else {
@@ -61,7 +61,7 @@
 
         @Test("A missing file of authorities is an error")
         func aMissingAuthority() async {
-            let server = server("good")
+            let server = await server("good")
             defer { server.stop() }
             let transport = Self.transport { $0.certificateAuthorities = URL(fileURLWithPath: "/nowhere.pem") }
             let error = await failure(HTTPData(server.url("/bytes/10")).transport(transport))
@@ -74,7 +74,7 @@
 
         @Test("A server that requires a certificate gets the one from the configuration")
         func clientCertificates() async throws {
-            let server = TestServer(
+            let server = await TestServer(
                 "tls", PythonServer.certificate("good").path, PythonServer.certificate("authority").path)
             defer { server.stop() }
             let with = Self.transport {
@@ -94,7 +94,7 @@
         /// OpenSSL would ask for the password at the terminal.
         @Test("A key with a password that the configuration does not have is an error at once")
         func lockedKeys() async throws {
-            let server = TestServer(
+            let server = await TestServer(
                 "tls", PythonServer.certificate("good").path, PythonServer.certificate("authority").path)
             defer { server.stop() }
             let page = HTTPData(server.url("/bytes/10"))
@@ -118,7 +118,7 @@
 
         @Test("A head that arrives slowly is read")
         func slowHeads() async throws {
-            let server = TestServer("tls", PythonServer.certificate("good").path)
+            let server = await TestServer("tls", PythonServer.certificate("good").path)
             defer { server.stop() }
             let reply = Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8).base64EncodedString()
             let url = server.url("/raw", ["reply": reply, "slow": "40"])
@@ -128,7 +128,7 @@
 
         @Test("Bytes that a server sends after a response are not the next response")
         func bytesAfterAResponse() async throws {
-            let server = server("good")
+            let server = await server("good")
             defer { server.stop() }
             let (right, wrong) = ("Content-Length: 2\r\n\r\nhi", "Content-Length: 5\r\n\r\nwrong")
             let reply = Data("HTTP/1.1 200 OK\r\n\(right)HTTP/1.1 200 OK\r\n\(wrong)".utf8).base64EncodedString()

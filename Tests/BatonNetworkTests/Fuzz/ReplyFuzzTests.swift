@@ -90,14 +90,14 @@
                     for number in numbers { group.addTask { (number, await send(number, transport)) } }
                     return await group.reduce(into: [Int: Outcome]()) { $0[$1.0] = $1.1 }
                 }
-                let expected = try Curl.outcomes(of: numbers, faults)
+                let expected = try await Curl.outcomes(of: numbers, faults)
                 for number in numbers {
                     var (outcome, curl) = (try #require(outcomes[number]), try #require(expected[number]))
                     if !isRight(outcome, curl) {
                         // Bytes that the server sends after a response may arrive when the connection is reused, so try
                         // again on a new one.
                         outcome = await send(number, CurlTransport())
-                        curl = try #require(Curl.outcomes(of: number..<number + 1, faults)[number])
+                        curl = try #require(await Curl.outcomes(of: number..<number + 1, faults)[number])
                     }
                     #expect(
                         isRight(outcome, curl),
@@ -140,11 +140,11 @@
         }
 
         /// Runs curl, which continues after most failures and ends after some, until it has tried all responses.
-        static func outcomes(of numbers: Range<Int>, _ server: FaultServer) throws -> [Int: Outcome] {
+        static func outcomes(of numbers: Range<Int>, _ server: FaultServer) async throws -> [Int: Outcome] {
             var outcomes: [Int: Outcome] = [:]
             var left = numbers
             while !left.isEmpty {
-                let (some, code) = try run(left, server)
+                let (some, code) = try await onOwnThread { [left] in try run(left, server) }
                 outcomes.merge(some) { $1 }
                 if some.isEmpty {
                     outcomes[left.lowerBound] = Outcome(

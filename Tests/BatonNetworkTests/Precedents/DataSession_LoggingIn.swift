@@ -31,10 +31,17 @@ private struct Credential: ResultParsing {
 
 /// Three servers: the first issues a ticket, the second issues a key for the ticket, and the third requires both.
 private struct Services: Sendable {
-    let tickets = TestServer()
-    let keys = TestServer()
-    let doors = TestServer()
+    let tickets: TestServer
+    let keys: TestServer
+    let doors: TestServer
     let user: String
+
+    init(user: String) async {
+        self.user = user
+        tickets = await TestServer()
+        keys = await TestServer()
+        doors = await TestServer()
+    }
 
     var ticket: Credential {
         Credential(url: tickets.url("/ticket", ["user": user, "key": "t"]), name: "ticket")
@@ -69,7 +76,7 @@ private struct Services: Sendable {
     private let queue = AsyncOperationQueue()
 
     @Test func DataSession_6_credentialsFromSeveralServersInOrderToLogIn() async throws {
-        let services = Services(user: "ada")
+        let services = await Services(user: "ada")
         defer { services.stop() }
         let (session, _) = services.logIn()
         #expect(try await queue.run(session) == "ada is in")
@@ -79,7 +86,7 @@ private struct Services: Sendable {
     }
 
     @Test func DataSession_6_withoutTheFirstNothingElseIsAskedFor() async throws {
-        let services = Services(user: "")
+        let services = await Services(user: "")
         defer { services.stop() }
         let (session, parts) = services.logIn()
         _ = try? await queue.run(session)

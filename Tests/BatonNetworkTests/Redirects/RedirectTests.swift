@@ -33,7 +33,7 @@ import Testing
 
     @Test("A redirect to another origin does not pass on secrets", arguments: Transports.all)
     func secretsStay(_ transport: any HTTPTransport) async throws {
-        let other = TestServer()
+        let other = await TestServer()
         defer { other.stop() }
         for (target, expected) in [(server, "secret" as String?), (other, nil)] {
             for method in ["GET", "PUT"] {

@@ -5,50 +5,45 @@ import Foundation
 /// It ends when its standard input is closed, so it never outlives this process.
 final class PythonServer: Sendable {
     let port: String
-    private let input = Pipe()
-    private let output = Pipe()
-    private let process = Process()
+    /// The standard input and output of the program.
+    private let connection: FileHandle
 
-    init(_ program: String, _ arguments: [String]) {
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-u", Self.support(program).path] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        do { try process.run() } catch { preconditionFailure("the tests need python3: \(error)") }
-        port = Self.line(of: output.fileHandleForReading)
+    /// Starts a program, and returns when it listens. The thread of the caller is not blocked.
+    init(_ program: String, _ arguments: [String]) async {
+        (connection, port) = await onOwnThread { Self.start(program, arguments) }
+    }
+
+    /// Starts a program, and blocks the thread until it listens. For the server that all tests share, and nothing else.
+    init(blocking program: String) { (connection, port) = Self.start(program, []) }
+
+    private static func start(_ program: String, _ arguments: [String]) -> (FileHandle, port: String) {
+        do {
+            let connection = try Launcher.shared.start(program, arguments)
+            let port = connection.readLine()
+            precondition(Int(port) != nil, "\(program) has not started")
+            return (connection, port)
+        } catch {
+            preconditionFailure("\(program) has not started: \(error)")
+        }
     }
 
     /// Returns when the program has printed `line` or has ended.
     func wait(for line: String) async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [output] in
-                while true {
-                    let next = Self.line(of: output.fileHandleForReading)
-                    if next == line || next.isEmpty { break }
-                }
-                continuation.resume()
+        await onOwnThread { [connection] in
+            while true {
+                let next = connection.readLine()
+                if next == line || next.isEmpty { return }
             }
         }
     }
 
-    private static func line(of handle: FileHandle) -> String {
-        var line = Data()
-        while let byte = try? handle.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
-        return String(decoding: line, as: UTF8.self)
-    }
+    /// Ends the program, without waiting for its end.
+    func stop() { shutdown(connection.fileDescriptor, Int32(SHUT_WR)) }
 
-    /// Closes the program's standard input, and returns when the program has ended.
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
-
-    /// Ends the program, and returns the lines that it has printed.
-    func stopAndReadLines() -> [String] {
-        try? input.fileHandleForWriting.close()
-        let rest = (try? output.fileHandleForReading.readToEnd()) ?? Data()
-        process.waitUntilExit()
+    /// Ends the program, and returns the lines that it has printed and that nobody has read.
+    func stopAndReadLines() async -> [String] {
+        stop()
+        let rest = await onOwnThread { [connection] in (try? connection.readToEnd()) ?? Data() }
         return String(decoding: rest, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 

@@ -8,21 +8,25 @@ import Foundation
 
 /// The server of `Tests/Support/server.py`, which documents its paths.
 final class TestServer: Sendable {
-    /// The server that all tests share.
-    static let shared = TestServer()
+    /// The server that all tests share. The first access starts it, and blocks until it listens.
+    static let shared = TestServer(PythonServer(blocking: "server.py"))
 
     private let program: PythonServer
     private let scheme: String
 
     var port: String { program.port }
 
+    private init(_ program: PythonServer) { (self.program, scheme) = (program, "http") }
+
+    /// Starts a server of its own for a test that changes or stops it, and returns when it listens.
+    ///
     /// - Parameter arguments: The kind of server; `server.py` documents them.
-    init(_ arguments: String...) {
+    init(_ arguments: String...) async {
         scheme = arguments.first == "tls" ? "https" : "http"
-        program = PythonServer("server.py", arguments)
+        program = await PythonServer("server.py", arguments)
     }
 
-    /// Ends the server, and returns when it has ended.
+    /// Ends the server, without waiting for its end.
     func stop() { program.stop() }
 
     /// Returns the URL of a path with a query.
