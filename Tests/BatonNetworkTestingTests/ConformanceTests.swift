@@ -68,6 +68,19 @@ import Testing
         await #expect(throws: Odd.self) { try await within(.seconds(100), "it") { throw Odd() } }
     }
 
+    #if os(Linux)
+        @Test("Time during which Swift's pool runs no task does not count")
+        func blockedPool() async {
+            await #expect(processExitsWith: .success) {
+                for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+                    Task.detached { usleep(2_000_000) }
+                }
+                let value = try await within(.seconds(1), "it") { 5 }
+                precondition(value == 5)
+            }
+        }
+    #endif
+
     @Test("A cancel reaches work that runs within a limit")
     func cancelWithin() async {
         let (silence, _) = AsyncStream<Void>.makeStream()

@@ -22,7 +22,7 @@ public enum HTTPTransportConformance {
         public let requirement: String
         /// The source of the requirement, such as `RFC 9112, 7.1.2`, or nil if it is the contract of `HTTPTransport`.
         public let reference: String?
-        /// The time after which the case fails.
+        /// The time after which the case fails. Time during which Swift's pool runs no task does not count.
         public let timeLimit: Duration
 
         let body: @Sendable (Trial) async throws -> Void
