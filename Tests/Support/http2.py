@@ -9,19 +9,12 @@ separated by spaces: first settings, then one word for each request; the last wo
 ignores the paths of requests. It needs only the standard library.
 
   streams=N            the number of concurrent requests
-  window=N             the initial window for the body of a request, in bytes
 
   ok                   200; the body is the number of bytes received
   bytes=N              200 with N reproducible bytes
   interim              103, then like ok
   trailers             like ok, with a field after the body
-  early                like ok, but before the body of the request has arrived, which is then refused
-  early-unsized        like early, without a content-length
-  early-cut            like early, but the response ends after one of its 100 bytes
-  early-empty          like early, with status 204
-  early-end            like early, but the body of the request is not refused, and its window is not opened
   hold                 no response
-  unread               no response, and only the initial window of the body is read
   refuse               the stream is refused
   reset                the stream ends with an error
   reset-body           200, half of the body, then like reset
@@ -32,6 +25,12 @@ ignores the paths of requests. It needs only the standard library.
   cut-body             200, half of the body, then like cut
   end-tls              the TLS session ends without a GOAWAY frame, and the TCP connection stays open
   nonsense             bytes that are not a frame
+  bad-name             200, with a field whose name has a capital letter
+  no-status            a head without a status
+  bad-block            a head whose fields cannot be unpacked
+  no-head              a body without a head
+  too-long             200, with more bytes than the head promises
+  too-short            200, with fewer bytes than the head promises
   ping                 no response, but a ping every 100 ms
 
 A connection whose only word is `hang` does not complete the TLS handshake.
@@ -80,7 +79,7 @@ class Closed(Exception):
 class Connection:
     def __init__(self, link, number, words):
         self.link, self.number = link, number
-        self.settings = dict(word.split("=") for word in words if word.split("=")[0] in ("streams", "window"))
+        self.settings = dict(word.split("=") for word in words if word.split("=")[0] == "streams")
         self.steps = [word for word in words if word.split("=")[0] not in self.settings]
         self.lock, self.sending = threading.Condition(), threading.Lock()
         self.windows = {0: 65535}
@@ -147,8 +146,7 @@ class Connection:
     def serve(self):
         try:
             self.read(len(PREFACE))
-            values = [(3, int(self.settings.get("streams", 100))), (4, int(self.settings.get("window", 65535)))]
-            self.send(SETTINGS, 0, 0, b"".join(struct.pack(">HI", *value) for value in values))
+            self.send(SETTINGS, 0, 0, struct.pack(">HI", 3, int(self.settings.get("streams", 100))))
             while True:
                 start = self.read(9)
                 size = int.from_bytes(start[:3], "big")
@@ -188,7 +186,7 @@ class Connection:
             self.begin(stream, self.todo[stream])
         elif kind == DATA and stream in self.todo:
             self.counts[stream] += len(payload)
-            if payload and self.todo[stream] != "unread":
+            if payload:
                 self.send(WINDOW_UPDATE, 0, 0, struct.pack(">I", len(payload)))
                 self.send(WINDOW_UPDATE, 0, stream, struct.pack(">I", len(payload)))
         if kind in (HEADERS, DATA) and flags & END_STREAM and stream in self.todo:
@@ -202,20 +200,6 @@ class Connection:
         elif step == "goaway-before":
             self.goaway(max(0, stream - 2))
             raise Closed
-        elif step.startswith("early"):
-            self.forget(stream)
-            if step == "early-cut":
-                self.head(stream, status(200) + fields(content_length=100))
-                self.send(DATA, 0, stream, b"0")
-            elif step == "early-unsized":
-                self.head(stream, status(200))
-                self.send(DATA, END_STREAM, stream, b"0")
-            elif step == "early-empty":
-                self.head(stream, status(204), END_STREAM)
-            else:
-                self.send_ok(stream)
-            if step != "early-end":
-                self.reset(stream, NO_ERROR)
 
     def forget(self, stream):
         del self.todo[stream]
@@ -271,6 +255,20 @@ class Connection:
             threading.Thread(target=self.send_pings, daemon=True).start()
         elif step == "nonsense":
             self.link.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        elif step == "bad-name":
+            self.head(stream, status(200) + fields(Name="x"), END_STREAM)
+        elif step == "no-status":
+            self.head(stream, fields(name="x"), END_STREAM)
+        elif step == "bad-block":
+            self.head(stream, b"\xff" * 6, END_STREAM)
+        elif step == "no-head":
+            self.send(DATA, END_STREAM, stream, b"0")
+        elif step == "too-long":
+            self.head(stream, status(200) + fields(content_length=3))
+            self.send(DATA, END_STREAM, stream, b"01234")
+        elif step == "too-short":
+            self.head(stream, status(200) + fields(content_length=10))
+            self.send(DATA, END_STREAM, stream, b"01234")
 
     def send_pings(self):
         try:

@@ -9,7 +9,8 @@
             public enum Version: Sendable, Hashable {
                 /// HTTP/2 on secure connections where the server offers it, otherwise HTTP/1.1.
                 ///
-                /// Requests with a body use HTTP/1.1; see ``Configuration/uploadsShareConnections``.
+                /// Requests with a body use HTTP/1.1, and share no connection. With libcurl 7.88, a server that
+                /// refuses an upload before its end would make other requests on the connection receive wrong bytes.
                 case automatic
                 /// HTTP/1.1 only.
                 case http1
@@ -91,14 +92,6 @@
 
             /// The version of HTTP that the transport uses.
             public var version = Version.automatic
-            /// A Boolean value that indicates whether requests with a body may use HTTP/2, and so share a connection.
-            ///
-            /// It has an effect only where the server offers HTTP/2. Streams of unknown length never use HTTP/2.
-            ///
-            /// With libcurl 7.88, if a server refuses an upload before its end, other requests on the connection may
-            /// receive wrong bytes, even those of other responses, and a response that arrives at once may be lost. Set
-            /// this only for servers that support nothing but HTTP/2, or with a newer libcurl.
-            public var uploadsShareConnections = false
             /// The proxy that the transport uses.
             public var proxy = Proxy.environment
             /// The place where the transport keeps its cookies.

@@ -69,11 +69,7 @@
         /// A Boolean value that indicates whether the request may share an HTTP/2 connection. At the end of an upload
         /// that a server has refused, or whose length was unknown, libcurl 7.88 corrupts what other requests receive on
         /// the same connection.
-        private var mayShareConnection: Bool {
-            guard let source else { return true }
-            guard let length = source.length else { return false }
-            return length == 0 || configuration.uploadsShareConnections
-        }
+        private var mayShareConnection: Bool { source?.isEmpty ?? true }
 
         private func setConnection(of request: URLRequest) {
             let mayMultiplex = configuration.version == .automatic && mayShareConnection

@@ -249,7 +249,7 @@
                 // After such a head libcurl sends no more of the body (RFC 9112, 9.5), but a pause would keep it from
                 // ending.
                 if head.status >= 400, isSendingPaused { resumeSending(at: clock.now) }
-                return !endsBeforeUpload()
+                return true
             case .invalid(let problem): return fail(.invalidAnswer(problem))
             }
         }
@@ -273,20 +273,12 @@
             isReceivingPaused = !transfer.receive(piece)
             if isReceivingPaused { return .pause }
             receivedCount += Int64(piece.count)
-            return endsBeforeUpload() ? .stop : .taken
+            return .taken
         }
 
         private var hasWholeAnswer: Bool {
             guard let head else { return false }
             return [204, 304].contains(head.status) || head.contentLength.map { receivedCount >= $0 } ?? false
-        }
-
-        /// Returns whether the response is complete while the request is not. A server of HTTP/2 then wants no more of
-        /// the request (RFC 9113, 8.1), but libcurl 7.88 would not end the transfer, and would keep a core busy.
-        private func endsBeforeUpload() -> Bool {
-            guard isMultiplexed, hasWholeAnswer, let source, !source.isSent(sentCount) else { return false }
-            isAnswered = true
-            return true
         }
 
         /// Returns what libcurl expects from its read callback: the number of bytes, or a code that pauses or aborts
@@ -379,7 +371,7 @@
         /// While the source of the body has nothing, libcurl neither ends the transfer nor reports that the peer has
         /// closed the connection, so this method checks both.
         private func checkWhilePaused(at now: ContinuousClock.Instant) -> CheckResult? {
-            if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
+            if hasWholeAnswer, head?.closesConnection == true { return .end(nil) }
             guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
             // Since the previous check, libcurl has had time to read what arrived before the connection was closed. It
             // reports whether the response is complete when it has nothing left to send.

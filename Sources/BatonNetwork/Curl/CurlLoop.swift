@@ -61,8 +61,8 @@
             multi.close()
         }
 
-        /// Waits for the next event. libcurl 7.88 asks to be called again at once when it can do nothing, for example
-        /// while an HTTP/2 upload waits for the server. Without a pause, that would keep a core busy.
+        /// Waits for the next event. libcurl 7.88 may ask to be called again at once when it can do nothing. Without a
+        /// pause, that would keep a core busy.
         private func wait(isEmptyRound: Bool) {
             let began = clock.now
             multi.wait(upTo: longestPause)

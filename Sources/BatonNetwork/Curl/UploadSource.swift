@@ -26,7 +26,6 @@ final class UploadSource {
     /// The number of bytes of the body, or nil if it is unknown.
     let length: Int64?
     private var offset: Int64 = 0
-    private var hasEnded = false
 
     /// - Parameter queue: The queue through which a task provides the bytes of a stream. Other bodies need none.
     /// - Throws: ``HTTPError`` if a file cannot be read.
@@ -66,13 +65,12 @@ final class UploadSource {
         }
         if case .bytes(let count) = piece {
             offset += Int64(count)
-            hasEnded = count == 0
         }
         return piece
     }
 
-    /// Returns whether the first `count` bytes are the whole body.
-    func isSent(_ count: Int64) -> Bool { length.map { count >= $0 } ?? hasEnded }
+    /// A Boolean value that indicates whether the body is known to be empty, so that libcurl never waits for it.
+    var isEmpty: Bool { if case .data(let data) = content { data.isEmpty } else { false } }
 
     /// Reads from a file. If the file changes its size while it is sent, the promised length is wrong, which is an
     /// error.

@@ -19,17 +19,12 @@
                 server = await PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
                 var configuration = CurlTransport.Configuration()
                 configuration.certificateAuthorities = PythonServer.certificate("authority")
-                configuration.uploadsShareConnections = true
                 transport = CurlTransport(configuration)
             }
 
             var url: String { "https://localhost:\(server.port)/" }
 
             var page: HTTPData { HTTPData(url).transport(transport) }
-
-            func upload(_ count: Int) -> HTTPUpload {
-                HTTPUpload(Data(repeating: 1, count: count), to: URL(string: url)!).transport(transport)
-            }
 
             /// Ends the server, and returns how often it has printed each line.
             func events() async -> [String: Int] {
@@ -96,68 +91,6 @@
             #expect(await pair.events().keys.contains { $0.hasPrefix("end 2 1") })
         }
 
-        // MARK: Uploads
-
-        @Test("An upload waits for the window of its stream", arguments: [1, 1000, 65535])
-        func windows(_ size: Int) async throws {
-            let count = size == 1 ? 200 : 300_000
-            let pair = await Pair("window=\(size) ok")
-            #expect(try await outcome(pair.upload(count)).get().data == Data("\(count)".utf8))
-            #expect(await pair.events() == ["request 1 1": 1, "end 1 1 \(count)": 1])
-        }
-
-        @Test("An upload whose window does not open ends at its idle limit, or when it is cancelled")
-        func closedWindows() async throws {
-            let pair = await Pair("window=1000 unread")
-            let limit = Duration.seconds(1)
-            #expect(await failure(pair.upload(5000).timeout(limit))?.reason == .timedOut(after: limit))
-            let upload = AsyncOperation(pair.upload(5000))
-            AsyncOperationQueue().add(upload)
-            await pair.server.wait(for: "request 2 1")
-            upload.cancel()
-            await #expect(throws: OperationError.self) { try await upload.value }
-            await pair.server.wait(for: "closed 2")
-            pair.server.stop()
-        }
-
-        @Test(
-            "A response that arrives before the end of an upload is the response",
-            arguments: ["early", "early-unsized", "early-empty", "early-end"], ["", "window=1000 "])
-        func earlyAnswers(_ step: String, _ settings: String) async throws {
-            let pair = await Pair(settings + step + " " + step + " ok")
-            let endless = HTTPBodyStream(length: 1 << 40) {
-                AsyncStream(unfolding: { Data(repeating: 1, count: 1000) })
-            }
-            let stream = HTTPUpload(endless, to: URL(string: pair.url)!).transport(pair.transport)
-            for upload in [pair.upload(1_000_000), stream] {
-                #expect(try await outcome(upload).get().data == Data((step == "early-empty" ? "" : "0").utf8))
-            }
-            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
-            let events = await pair.events()
-            #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
-        }
-
-        @Test("A response that is cut off before the end of an upload is incomplete")
-        func cutEarlyAnswers() async throws {
-            let pair = await Pair("early-cut ok")
-            let reason = await failure(pair.upload(1_000_000))?.reason
-            #expect(reason == .bodyTooShort(received: 1, promised: 100))
-        }
-
-        @Test("An upload that waits for its window takes no processor time")
-        func waitingIsCheap() async {
-            await #expect(processExitsWith: .success) {
-                let pair = await Pair("window=0 unread")
-                _ = await failure(pair.upload(5000).timeout(.milliseconds(100)))
-                let before = clock()
-                let limit = Duration.seconds(2)
-                let reason = await failure(pair.upload(200_000).timeout(limit))?.reason
-                precondition(reason == .timedOut(after: limit))
-                let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
-                precondition(seconds < 0.5, "\(seconds)")
-            }
-        }
-
         // MARK: Faults
 
         @Test("Pings do not count as progress", arguments: ["", "ok "])
@@ -213,17 +146,6 @@
                 let events = await pair.events()
                 let count = events.keys.filter { $0.hasPrefix("request") }.count
                 #expect(count == (before.isEmpty ? 0 : 1) + (isSentAgain ? 2 : 1), "\(method): \(events)")
-            }
-        }
-
-        @Test("An upload that a server has refused is sent again from its start")
-        func refusedUploads() async throws {
-            for step in ["refuse", "goaway-before"] {
-                let pair = await Pair("ok " + step, "ok")
-                _ = try await outcome(pair.page).get()
-                let answer = try await outcome(pair.upload(300_000).method("PUT")).get()
-                #expect(answer.data == Data("300000".utf8))
-                #expect(await pair.events()["end 2 1 300000"] == 1)
             }
         }
 
