@@ -61,6 +61,9 @@
 
         func note(_ version: Version, of id: ID) { connections[id]?.version = version }
 
+        /// Returns whether a connection is known to use HTTP/2.
+        func usesHTTP2(_ id: ID) -> Bool { connection(id)?.version == .http2 }
+
         /// Returns whether bytes have arrived that belong to no request, because the server sent more than its
         /// response.
         ///

@@ -54,6 +54,8 @@
         private var requestCount = 0
         private var isConnecting = false
         private var isMultiplexed = false
+        /// A Boolean value that indicates whether the connection is known to use HTTP/2, also before the first head.
+        private var usesHTTP2 = false
         /// A Boolean value that indicates whether libcurl waits for the connection of another request to the same host,
         /// which this one may be able to share.
         var waitsForOthers = false
@@ -212,6 +214,7 @@
                 return false
             }
             self.connection = connection
+            usesHTTP2 = connections.usesHTTP2(connection)
             acknowledgedCount = connections.acknowledgedCount(connection)
             lastActivity = clock.now
             requestCount += 1
@@ -429,7 +432,7 @@
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(
                 code: code, text: text, handle: handle, configuration: configuration, limit: limit,
-                proxy: proxy, isSent: requestCount > 0)
+                proxy: proxy, isSent: requestCount > 0, usesHTTP2: usesHTTP2)
             return result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
         }
     }

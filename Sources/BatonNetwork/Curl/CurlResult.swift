@@ -15,25 +15,20 @@
         let proxy: String
         /// A Boolean value that indicates whether libcurl has begun to send the request.
         let isSent: Bool
+        /// A Boolean value that indicates whether the connection is known to use HTTP/2.
+        let usesHTTP2: Bool
 
         /// Returns nil if the response is complete.
         ///
         /// libcurl reports success if the connection ends inside the head; that is an error here.
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
-            if code == CURLE_OK || isAnswered(head, receivedCount, request) {
-                return head == nil ? .connectionBroken : nil
-            }
+            if code == CURLE_OK { return head == nil ? .connectionBroken : nil }
             let reason = throughProxy(reason(of: request, hasHead: head != nil), of: request)
-            guard reason == .connectionBroken, let promised = head?.bodyLength(for: request), receivedCount < promised
+            // A body that is shorter than promised also breaks the rules of HTTP/2.
+            let mayBeShort = reason == .connectionBroken || code == CURLE_HTTP2_STREAM
+            guard mayBeShort, let promised = head?.bodyLength(for: request), receivedCount < promised
             else { return reason }
             return .bodyTooShort(received: receivedCount, promised: promised)
-        }
-
-        /// Returns whether an HTTP/2 server has answered before the end of the upload. If it then wants no more of the
-        /// upload, libcurl 7.88 reports an error without a text.
-        private func isAnswered(_ head: HTTPHead?, _ receivedCount: Int64, _ request: URLRequest) -> Bool {
-            guard code == CURLE_HTTP2_STREAM, text.isEmpty, let head else { return false }
-            return request.httpMethod?.uppercased() == "HEAD" || receivedCount >= head.contentLength ?? 0
         }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
@@ -65,6 +60,10 @@
                 CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
                 CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
                 return hasDescriptors ? .insecureConnection(words) : .tooManyOpenFiles
+            // libcurl reports this if the response breaks the rules for a connection. It reports other codes if the
+            // server closes the connection.
+            case CURLE_GOT_NOTHING where usesHTTP2: return .invalidAnswer("it breaks the rules of HTTP/2")
+            case CURLE_HTTP2_STREAM where breaksRulesOfStreams: return .invalidAnswer(words)
             case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
                 CURLE_HTTP2_STREAM, CURLE_HTTP2:
                 return .connectionBroken
@@ -128,6 +127,13 @@
             } catch {
                 return ![.other(errno: EMFILE), .other(errno: ENFILE)].contains(error.problem)
             }
+        }
+
+        /// A Boolean value that indicates whether a stream has ended because the response breaks the rules of HTTP/2
+        /// (RFC 9113, 7). libcurl reports the same if the server has reset the stream with one of these codes.
+        private var breaksRulesOfStreams: Bool {
+            ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR"]
+                .contains { text.contains($0) }
         }
 
         // MARK: Proxies

@@ -207,11 +207,26 @@
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
         }
 
-        @Test("Bytes that are not a frame break the connection")
-        func nonsense() async throws {
-            let pair = await Pair("nonsense")
-            #expect(await failure(pair.page)?.reason == .connectionBroken)
-            pair.server.stop()
+        @Test(
+            "A response that breaks the rules of HTTP/2 is invalid, and not a broken connection",
+            arguments: ["nonsense", "bad-name", "no-status", "bad-block", "no-head", "too-long"])
+        func invalidResponses(_ step: String) async throws {
+            let pair = await Pair(step)
+            defer { pair.server.stop() }
+            let error = await failure(pair.page)
+            guard case .invalidAnswer(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("HTTP/2"))
+            #expect(error?.isTransient == false)
+        }
+
+        @Test("A body that ends before its promised length is too short")
+        func shortBodies() async throws {
+            let pair = await Pair("too-short")
+            defer { pair.server.stop() }
+            #expect(await failure(pair.page)?.reason == .bodyTooShort(received: 5, promised: 10))
         }
     }
 #endif
