@@ -24,9 +24,7 @@
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
             if code == CURLE_OK { return head == nil ? .connectionBroken : nil }
             let reason = throughProxy(reason(of: request, hasHead: head != nil), of: request)
-            // A body that is shorter than promised also breaks the rules of HTTP/2.
-            let mayBeShort = reason == .connectionBroken || code == CURLE_HTTP2_STREAM
-            guard mayBeShort, let promised = head?.bodyLength(for: request), receivedCount < promised
+            guard reason == .connectionBroken, let promised = head?.bodyLength(for: request), receivedCount < promised
             else { return reason }
             return .bodyTooShort(received: receivedCount, promised: promised)
         }
