@@ -121,8 +121,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return (found.name, holder)
     }
 
-    /// Returns every holder whose release counts for a waiting owner, in no particular order, but no more than the
-    /// limit.
+    /// Returns up to `limit` holders whose release could let a waiting owner proceed, in no particular order.
     func blockers(of owner: Owner, upTo limit: Int = .max) -> [Owner] {
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.blockers(of: id, upTo: limit))

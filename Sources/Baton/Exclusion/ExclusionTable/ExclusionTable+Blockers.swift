@@ -2,13 +2,13 @@
 extension ExclusionTable {
     // MARK: Claims that block now
 
-    /// Returns every holder whose release counts for a waiting claim, in no particular order, but no more than the
-    /// limit.
+    /// Returns up to `limit` holders whose release could let a waiting claim proceed, in no particular order.
     func blockers(of id: Claim.ID, upTo limit: Int) -> [Claim.ID] {
-        if claims[id].state == .holding { return [] }
+        if claims[id].state == .holding || limit <= 0 { return [] }
         var found: [Claim.ID] = []
         var seen: Set<Claim.ID> = []
         forEachEntry(of: id) { entry in
+            if found.count == limit { return }
             let refusing = refusal(of: entry)
             if refusing.isNone { return }
             forEachHolder(within: refusing) { holder in
@@ -21,7 +21,7 @@ extension ExclusionTable {
         return found
     }
 
-    /// Returns true if the release of this holder counts for a waiting claim that is refused by holders.
+    /// Returns true if the release of this holder could let a waiting claim proceed that is refused by holders.
     private func contributes(_ holder: ClaimEntry.ID, against waiting: ClaimEntry.ID) -> Bool {
         let counts =
             switch (entries[waiting].share, entries[holder].share) {

@@ -86,6 +86,14 @@ import Testing
         #expect(rig.possiblyBlocked(by: "a") == "c")
     }
 
+    @Test("No more blockers than the limit are returned, even if each of several names has a holder", arguments: 0...4)
+    func blockersOfSeveralNamesAreLimited(limit: Int) {
+        let rig = ExclusionStateMachineRig(after: [
+            .ask("a", .shared), .ask("b", .shared), .ask("c", .otherAll), .ask("w", .all, .otherAll),
+        ])
+        #expect(rig.machine.blockers(of: rig.owner("w"), upTo: limit).count == min(limit, 3))
+    }
+
     @Test("A search lists a limited number of owners, and learns that there are more")
     func searchesAreLimited() {
         let names = (10..<30).map { "\($0)" }
