@@ -18,9 +18,7 @@ struct GroupStateMachine<Child> {
     /// needed.
     private let cancelsRest: Bool
     private var phase = Phase.planned
-    /// The children by place. An element is nil once the child has ended.
-    private var children: [Child?] = []
-    private var unfinished = 0
+    private var children = UnendedChildren<Child>()
     /// The number of callers that are starting children. The group is not over while there are any.
     private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
@@ -41,7 +39,7 @@ struct GroupStateMachine<Child> {
     var waitsFor: [Child] {
         switch phase {
         case .planned, .over: []
-        case .running, .closing: unended
+        case .running, .closing: children.all
         }
     }
 
@@ -51,15 +49,14 @@ struct GroupStateMachine<Child> {
         switch phase {
         case .planned where !includesPlanned: []
         case .over: []
-        // Searches from the end, because the first children usually end first.
-        case .planned, .running, .closing: Array(children.lazy.reversed().compactMap(\.self).prefix(limit))
+        case .planned, .running, .closing: children.latest(limit)
         }
     }
 
-    private var unended: [Child] { children.compactMap { $0 } }
-
     /// The counts that the progress of the parent needs.
-    var count: (ended: Int, succeeded: Int, unended: [Child]) { (children.count - unfinished, successes, unended) }
+    var count: (ended: Int, succeeded: Int, unended: [Child]) {
+        (children.endedCount, successes, children.all)
+    }
 
     // MARK: Adding children
 
@@ -76,9 +73,7 @@ struct GroupStateMachine<Child> {
         if isCancelled { return .refused }
         switch phase {
         case .planned, .running:
-            children.append(child)
-            unfinished += 1
-            let place = children.count - 1
+            let place = children.append(child)
             if phase == .planned { return .planned(place) }
             starters += 1
             return .start(place)
@@ -100,7 +95,7 @@ struct GroupStateMachine<Child> {
         assert(phase == .planned, "a group starts once")
         starters += 1
         phase = isCancelled ? .closing : .running
-        return isCancelled ? .cancel(unended) : .run(unended)
+        return isCancelled ? .cancel(children.all) : .run(children.all)
     }
 
     /// Returns true if the group is over.
@@ -111,7 +106,7 @@ struct GroupStateMachine<Child> {
     }
 
     private mutating func endsNow() -> Bool {
-        if unfinished > 0 || starters > 0 { return false }
+        if !children.isEmpty || starters > 0 { return false }
         phase = .over
         return true
     }
@@ -129,19 +124,21 @@ struct GroupStateMachine<Child> {
     ///   - failure: The failure of the child, or nil for a success.
     ///   - isCutOff: True if the child was cancelled because the parent was, or because the policy had decided.
     mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
-        assert(children[place] != nil, "a child of a group ends once")
-        children[place] = nil
-        unfinished -= 1
-        switch failure?.error.outcome {
-        case nil: successes += 1
-        case .skipped: break
-        case .cancelled where isCutOff: hasCutOff = true
-        case .success, .failure, .cancelled: failures.append((place, failure!))
+        children.remove(place)
+        if let failure {
+            switch failure.error.outcome {
+            case .success: preconditionFailure("Internal inconsistency: the outcome of an error is a success")
+            case .skipped: break
+            case .cancelled where isCutOff: hasCutOff = true
+            case .failure, .cancelled: failures.append((place, failure))
+            }
+        } else {
+            successes += 1
         }
         var actions = Actions()
         if phase == .running, isDecided, cancelsRest {
             phase = .closing
-            actions.cancel = unended
+            actions.cancel = children.all
         }
         actions.isOver = endsNow()
         return actions
@@ -159,10 +156,10 @@ struct GroupStateMachine<Child> {
     mutating func cancel() -> [Child] {
         isCancelled = true
         switch phase {
-        case .planned: return unended
+        case .planned: return children.all
         case .running:
             phase = .closing
-            return unended
+            return children.all
         // The step that closed the group has cancelled its children.
         case .closing, .over: return []
         }
@@ -181,9 +178,9 @@ struct GroupStateMachine<Child> {
     mutating func parentEnded() -> [Child] {
         defer {
             phase = .over
-            children = []
+            children = UnendedChildren()
         }
-        return phase == .planned ? unended : []
+        return phase == .planned ? children.all : []
     }
 
     // MARK: The outcome
@@ -200,5 +197,62 @@ struct GroupStateMachine<Child> {
             case .firstSuccess: successes == 0
             }
         return hasFailed ? childFailures : nil
+    }
+}
+
+/// The children of a group that have not ended, in the order in which they were given. It takes memory for those alone,
+/// and not for all children that the group ever had.
+struct UnendedChildren<Child> {
+    /// The entries in the order of their places. An entry is empty once its child has ended, and is removed later.
+    private var entries: [(place: Int, child: Child?)] = []
+    private var givenCount = 0
+    private var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var endedCount: Int { givenCount - count }
+
+    /// The number of entries, for tests.
+    var entryCount: Int { entries.count }
+
+    var all: [Child] { entries.compactMap(\.child) }
+
+    /// Returns up to `limit` children. Searches from the end, because the first children usually end first.
+    func latest(_ limit: Int) -> [Child] { Array(entries.lazy.reversed().compactMap(\.child).prefix(limit)) }
+
+    /// Returns the place of the child, which counts all children that were given before.
+    mutating func append(_ child: Child) -> Int {
+        let place = givenCount
+        entries.append((place, child))
+        givenCount += 1
+        count += 1
+        return place
+    }
+
+    /// Removes a child that has ended.
+    ///
+    /// - Complexity: O(log *n*) on average over many calls, where *n* is the number of children that have not ended.
+    mutating func remove(_ place: Int) {
+        let index = index(of: place)
+        precondition(
+            index < entries.count && entries[index].place == place && entries[index].child != nil,
+            "Internal inconsistency: a child of a group ends twice")
+        entries[index].child = nil
+        count -= 1
+        while let last = entries.last, last.child == nil { entries.removeLast() }
+        // At most about half of the entries are empty, so a search for children does not pass many empty ones.
+        if entries.count > 2 * count + 16 { entries.removeAll { $0.child == nil } }
+    }
+
+    /// Returns the index of the first entry whose place is not lower.
+    private func index(of place: Int) -> Int {
+        var (low, high) = (0, entries.count)
+        // As long as no entry has been removed, the place is the index.
+        if place < high, entries[place].place == place { return place }
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].place < place { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -1,3 +1,4 @@
+import BatonTesting
 import Testing
 
 @testable import Baton
@@ -137,6 +138,55 @@ struct GroupStateMachineTests {
         var machine = started(.failFast, "a", "b")
         #expect(machine.ended(0, failure("a")).cancel == ["b"])
         #expect(machine.cancel().isEmpty)
+    }
+
+    @Test("A group stores no more entries than its unended children need, and keeps their order")
+    func storedEntries() {
+        var random = SeededGenerator(seed: 1)
+        var children = UnendedChildren<Int>()
+        var model: [Int] = []
+        var givenCount = 0
+        func give() {
+            let place = children.append(givenCount)
+            #expect(place == givenCount)
+            model.append(place)
+            givenCount += 1
+        }
+        for _ in 0..<1_000 { give() }
+        for step in 0..<10_000 {
+            // The first child hangs, and the others end in a random order, in the order given, or in the reverse order.
+            if model.count > 1 {
+                let index =
+                    switch step / 1_000 % 3 {
+                    case 0: Int.random(in: 1..<model.count, using: &random)
+                    case 1: 1
+                    default: model.count - 1
+                    }
+                children.remove(model.remove(at: index))
+            }
+            if step % 3 > 0 || step < 2_000 { give() }
+            #expect(children.entryCount <= 2 * model.count + 16)
+        }
+        #expect(children.latest(.max).reversed() == children.all)
+        #expect(children.all == model && model.first == 0)
+        #expect(children.endedCount == givenCount - model.count)
+        #expect(children.latest(1) == model.suffix(1))
+        for place in model { children.remove(place) }
+        #expect(children.isEmpty && children.entryCount == 0)
+    }
+
+    @Test("Children that end in any order leave the others in the order given")
+    func orderOfTheRest() {
+        var machine = GroupStateMachine<Int>(policy: .collectAll)
+        _ = machine.start()
+        for child in 0..<100 { _ = machine.insert(child) }
+        for child in 0..<100 where child % 10 != 7 { _ = machine.ended(child, nil) }
+        #expect(machine.waitsFor == Array(stride(from: 7, to: 100, by: 10)))
+        #expect(machine.insert(100) == .start(100))
+        #expect(machine.waitsFor(first: 2, includesPlanned: false) == [100, 97])
+        #expect(machine.count.ended == 90)
+        for child in machine.waitsFor { _ = machine.ended(child, nil) }
+        #expect(machine.waitsFor.isEmpty)
     }
 
     @Test func endedWithoutAStart() {
