@@ -38,7 +38,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case calledBodyTwice
         /// A hook of `around` returned without a call of the body.
         case leftBodyOut
-        /// The body of a callback operation called its `finish` a second time.
+        /// The body of a callback operation called its `finish` a second time, or called it and threw an error.
         case finishedTwice
         /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
         /// waited for itself.
@@ -129,7 +129,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .leftBodyOut:
             "a hook of around did not call the body. Call it once, or throw the error that the operation shall have"
         case .finishedTwice:
-            "finish was called twice; the second call was ignored. Call it exactly once on every path"
+            "finish was called twice, or was called by a body that throws; only the first of the two counts. Call it exactly "
+                + "once on every path"
         case .waitedForItsOwnQueue:
             "a body or a handler called waitUntilIdle, drain or shutdown of its own queue, which would wait for itself; the call "
                 + "did nothing, and the queue takes operations as before. Call it outside"

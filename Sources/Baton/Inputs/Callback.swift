@@ -22,8 +22,9 @@ public struct Callback<Output: Sendable>: Sendable {
 
     /// Calls `handler` if the operation is cancelled before the callback is called; at once if it was cancelled before.
     ///
-    /// The handler runs on the thread that cancels. The operation still waits for the callback, so the handler should
-    /// stop the work that will call it.
+    /// The handler runs on the thread that cancels or, if the operation is already cancelled, on the calling thread
+    /// before this method returns. The operation still waits for the callback, so the handler should stop the work that
+    /// will call it.
     ///
     /// ```swift
     /// AsyncOperation<Data>.callback { finish in
@@ -54,8 +55,8 @@ extension Callback where Output == Void {
 }
 
 extension CallbackState {
-    /// Calls the body. An error that the body throws is stored before its callback is released, because the release
-    /// ends the operation, too.
+    /// Calls the body, and keeps the callback alive until an error that the body throws is stored: if the callback were
+    /// released first, the operation would fail with ``OperationError/callbackDropped``.
     fileprivate func call(_ body: (Callback<Output>) throws -> Void) {
         let callback = Callback(self)
         withExtendedLifetime(callback) {
@@ -76,7 +77,8 @@ extension AsyncOperation {
     ///
     /// - Parameter body: Called at most once, or once for each attempt of a retry, on a task of the queue. The
     ///   operation ends when `finish` is called, or released without a call, and holds its permit until then. An error
-    ///   that `body` throws ends the operation at once; a call of `finish` after that is ``Misuse``.
+    ///   that `body` throws ends the operation at once. Both a call of `finish` and an error, in any order, are
+    ///   ``Misuse``: the first one counts.
     /// - Returns: The new operation.
     public static func callback(
         _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,
@@ -118,7 +120,7 @@ final class CallbackState<Output: Sendable>: Sendable {
         case dropped
     }
 
-    /// The callback as a state machine: pending, then over, which it stays.
+    /// The state of a callback: pending until the first call, then permanently over.
     private struct StateMachine {
         private var isOver = false
         /// Set until the body has taken it.
@@ -152,7 +154,8 @@ final class CallbackState<Output: Sendable>: Sendable {
             return end.take()
         }
 
-        /// Keeps the handler for a cancel. Returns true if the cancel came before: the caller then calls the handler.
+        /// Keeps the handler for a cancel. Returns true if the operation is already cancelled: the caller then calls
+        /// the handler.
         mutating func addCancelHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
             if isOver { return false }
             if !isCancelled { onCancel.append(handler) }
@@ -190,7 +193,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     // MARK: Calls of the body
 
-    func bodyThrew(_ error: any Error) { _ = tryFinish(.threw(error)) }
+    func bodyThrew(_ error: any Error) { finish(.threw(error)) }
 
     /// Waits until the callback was called or dropped.
     ///

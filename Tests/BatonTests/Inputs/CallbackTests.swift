@@ -70,6 +70,19 @@ import Testing
         #expect(stage.misuseKinds == [.finishedTwice])
     }
 
+    @Test("An error that the body throws after it has called finish is misuse and changes nothing")
+    func errorAfterTheCall() {
+        let stage = TestQueue()
+        let operation = AsyncOperation<Int>.callback("operation") { finish in
+            finish(1)
+            throw Oops()
+        }
+        stage.run(operation)
+        #expect(operation.ending == "success")
+        #expect(stage.misuseKinds == [.finishedTwice])
+        #expect(stage.misuses.events.first?.operation?.name == "operation")
+    }
+
     @Test func aDroppedFinishIsAnErrorNotAHang() {
         let stage = TestQueue()
         let store = Store()
