@@ -10,12 +10,50 @@ internal import Baton
 /// ```
 public final class EventLog<Event: Sendable>: Sendable {
     private struct State {
-        var events: [Event] = []
-        var clearedCount = 0
+        /// The stored events: those that were cleared, while a search may not have seen them yet, and the others.
+        private var stored: [Event] = []
+        /// The number of events that were removed from `stored`.
+        private var droppedCount = 0
+        private(set) var clearedCount = 0
+        /// The number of running calls of ``EventLog/first(where:)``.
+        private var searches = 0
         /// The watchers, by the total that they wait for, which includes cleared events.
         var watchers = TimerHeap<Int, Wait>()
 
-        var total: Int { clearedCount + events.count }
+        var total: Int { droppedCount + stored.count }
+        var events: [Event] { events(after: clearedCount) }
+        var count: Int { total - clearedCount }
+
+        func events(after number: Int) -> [Event] { Array(stored.dropFirst(number - droppedCount)) }
+
+        mutating func append(_ event: Event) { stored.append(event) }
+
+        /// Returns events that the caller releases after unlocking.
+        mutating func clear() -> [Event] {
+            clearedCount = total
+            return takeCleared()
+        }
+
+        mutating func beginSearch() -> Int {
+            searches += 1
+            return clearedCount
+        }
+
+        /// Returns events that the caller releases after unlocking.
+        mutating func endSearch() -> [Event] {
+            searches -= 1
+            return takeCleared()
+        }
+
+        private mutating func takeCleared() -> [Event] {
+            if searches > 0 { return [] }
+            let count = clearedCount - droppedCount
+            defer {
+                stored.removeFirst(count)
+                droppedCount = clearedCount
+            }
+            return Array(stored.prefix(count))
+        }
     }
 
     private let state = Locked(State())
@@ -28,16 +66,12 @@ public final class EventLog<Event: Sendable>: Sendable {
 
     /// Removes all events, so that a test can look at the following events alone.
     ///
-    /// Tasks that are waiting already go on counting as if nothing had been removed.
-    public func clear() {
-        state.withLock { state in
-            state.clearedCount += state.events.count
-            state.events = []
-        }
-    }
+    /// Pending waits are not affected: removed events still count for ``waitForCount(_:)``, and ``first(where:)`` still
+    /// finds them.
+    public func clear() { _ = state.withLock { $0.clear() } }
 
     /// The number of events so far.
-    public var count: Int { state.withLock { $0.events.count } }
+    public var count: Int { state.withLock { $0.count } }
 
     /// Appends an event and wakes the tasks that have waited for it.
     ///
@@ -45,11 +79,11 @@ public final class EventLog<Event: Sendable>: Sendable {
     ///
     /// - Parameter event: The event to append.
     public func append(_ event: Event) {
-        let content = state.withLock { state in
-            state.events.append(event)
+        let due = state.withLock { state in
+            state.append(event)
             return state.watchers.takeDue(at: state.total)
         }
-        for watcher in content { watcher.resume() }
+        for watcher in due { watcher.resume() }
     }
 
     /// Appends an event: `log(event)` is short for `log.append(event)`.
@@ -64,10 +98,14 @@ public final class EventLog<Event: Sendable>: Sendable {
     /// When the waiting task is cancelled, the method returns at once.
     ///
     /// - Parameter count: The number of events to wait for.
-    /// - Returns: All events so far. If the task was cancelled, there may be fewer than `count`.
+    /// - Returns: All events so far. There may be fewer than `count` if the task was cancelled, or if ``clear()`` was
+    ///   called meanwhile.
     @discardableResult
     public func waitForCount(_ count: Int) async -> [Event] {
-        await waitForTotal { $0.clearedCount + count }
+        await waitForTotal { state in
+            let (total, overflows) = state.clearedCount.addingReportingOverflow(count)
+            return overflows ? .max : total
+        }
         return events
     }
 
@@ -90,18 +128,18 @@ public final class EventLog<Event: Sendable>: Sendable {
     /// let failure = await log.first { $0.hasPrefix("failed") }
     /// ```
     ///
-    /// - Parameter condition: The condition. It is called on the waiting task, once for each event.
+    /// - Parameter condition: The condition. It is called on the waiting task, once for each event, including events
+    ///   that ``clear()`` removes after this method has begun.
     /// - Returns: The event. If the task is cancelled before such an event is appended, nil.
     /// - Throws: The errors that the condition throws.
     /// - Complexity: O(*n*), where *n* is the number of events.
     @discardableResult
     public func first(where condition: (Event) throws -> Bool) async rethrows -> Event? {
-        var seen = 0
+        var seen = state.withLock { $0.beginSearch() }
+        defer { _ = state.withLock { $0.endSearch() } }
         while true {
             await waitForTotal { _ in seen + 1 }
-            let (unseen, total) = state.withLock { state in
-                (Array(state.events.dropFirst(max(0, seen - state.clearedCount))), state.total)
-            }
+            let (unseen, total) = state.withLock { ($0.events(after: seen), $0.total) }
             guard total > seen else { return nil }
             for event in unseen where try condition(event) { return event }
             seen = total

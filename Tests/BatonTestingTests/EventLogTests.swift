@@ -45,6 +45,36 @@ import Testing
         #expect(await log.waitForCount(2) == [3, 4])
     }
 
+    @Test("A waiting task finds an event that is removed before the task runs again")
+    func findingARemovedEvent() async throws {
+        try await SeededScheduler(seed: 1).run { scheduler in
+            let log = EventLog<Int>()
+            log(1)
+            let waiter = Task(executorPreference: scheduler) { await log.first { $0 == 2 } }
+            for _ in 0..<20 { await Task.yield() }
+            log(2)
+            log.clear()
+            log(3)
+            #expect(log.events == [3] && log.count == 1)
+            // Without the event, the task would wait until it is cancelled.
+            for _ in 0..<20 { await Task.yield() }
+            waiter.cancel()
+            #expect(await waiter.value == 2)
+            #expect(await log.waitForCount(1) == [3])
+        }
+    }
+
+    @Test("A wait for more events than can ever come ends when it is cancelled, even after the log was cleared")
+    func waitingForTheLargestCount() async {
+        let log = EventLog<Int>()
+        log(1)
+        log.clear()
+        log(2)
+        let waiter = Task { await log.waitForCount(.max) }
+        waiter.cancel()
+        #expect(await waiter.value == [2])
+    }
+
     @Test func losesNothingThatManyTasksNote() async {
         let log = EventLog<Int>()
         await withTaskGroup { group in
