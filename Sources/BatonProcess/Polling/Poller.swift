@@ -53,7 +53,8 @@ final class Poller: Sendable {
         return ticket
     }
 
-    func remove(_ ticket: Ticket) { machine.withLock { $0.remove(ticket) } }
+    /// Ends the watch on the descriptor, unless it has ended already.
+    func remove(_ ticket: Ticket) { if machine.withLock({ $0.remove(ticket) }) { wakeUp() } }
 
     /// Ends the thread. No task may wait at this time.
     func close() {

@@ -30,8 +30,9 @@ struct PollerStateMachine<Waiter> {
         return (lastTicket, wake())
     }
 
-    /// Removes a watch. It is not an error if it was removed before.
-    mutating func remove(_ ticket: Ticket) { watches[ticket] = nil }
+    /// Removes a watch. It is not an error if it was removed before. Returns true if the thread must be woken, because
+    /// it may poll the descriptor: on Linux, the poll would keep the file of a closed descriptor open.
+    mutating func remove(_ ticket: Ticket) -> Bool { watches.removeValue(forKey: ticket) != nil && wake() }
 
     /// Returns the watches that the thread polls next, or nil if the thread is to end.
     mutating func nextRound() -> [Watch]? {

@@ -38,11 +38,30 @@ import Testing
         var machine = Machine()
         let ticket = machine.add("a", for: .reading, on: 7).ticket
         _ = machine.nextRound()
-        machine.remove(ticket)
+        let mustWake = machine.remove(ticket)
+        #expect(mustWake)
         // The descriptor may belong to another file by now.
         let other = machine.add("b", for: .reading, on: 7).ticket
         #expect(machine.endRound(ready: [ticket]) == [])
         #expect(machine.nextRound()?.map(\.ticket) == [other])
+    }
+
+    @Test("The removal of a watch wakes the thread once, if it polls the descriptor")
+    func removalsWakeTheThread() {
+        var machine = Machine()
+        let early = machine.add("a", for: .reading, on: 7).ticket
+        let wakesBeforeTheRound = machine.remove(early)
+        let first = machine.add("b", for: .reading, on: 8).ticket
+        let second = machine.add("c", for: .reading, on: 9).ticket
+        let ended = machine.add("d", for: .reading, on: 10).ticket
+        _ = machine.nextRound()
+        let wakes = [machine.remove(early), machine.remove(first), machine.remove(first), machine.remove(second)]
+        #expect(!wakesBeforeTheRound)
+        #expect(wakes == [false, true, false, false])
+        #expect(machine.endRound(ready: [ended]) == ["d"])
+        _ = machine.nextRound()
+        let wakesAfterTheEnd = machine.remove(ended)
+        #expect(!wakesAfterTheEnd)
     }
 
     @Test func closedItEndsTheThread() {
