@@ -14,7 +14,8 @@ public import Baton
 ///
 /// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`. Termination by a broken pipe
 /// counts as a success here, unless the program's ``Subprocess/brokenPipe`` says otherwise. A program whose writer has
-/// ended, or is never started, sees the end of its input.
+/// ended, or is never started, sees the end of its input. An operation that is released without having been added
+/// counts as never started.
 public struct SubprocessPipeline: Sendable {
     /// The programs, in the order in which data flows.
     public var programs: [Subprocess]
@@ -52,10 +53,8 @@ public struct SubprocessPipeline: Sendable {
             let operation = AsyncOperation(program)
             operation.name = program.program
             // The handler is called also if the operation never ran.
-            operation.didFinish { _ in
-                before?.giveUpReading()
-                after?.giveUpWriting()
-            }
+            let ends = PipelineEnds(reading: before, writing: after)
+            operation.didFinish { _ in ends.giveUp() }
             return operation
         }
     }
@@ -83,13 +82,29 @@ extension SubprocessPipeline: Procedure {
     }
 }
 
+/// The two pipe ends of one program of a pipeline. They are given up when the program's operation finishes, or when it
+/// is released without having been added: otherwise the programs at the other ends would wait for ever.
+private final class PipelineEnds: Sendable {
+    private let reading: ProgramPipe?
+    private let writing: ProgramPipe?
+
+    init(reading: ProgramPipe?, writing: ProgramPipe?) { (self.reading, self.writing) = (reading, writing) }
+
+    deinit { giveUp() }
+
+    func giveUp() {
+        reading?.giveUpReading()
+        writing?.giveUpWriting()
+    }
+}
+
 // MARK: - Broken pipes
 
 /// The way to treat a program of a pipeline that fails because the program that reads from it has ended.
 ///
-/// In `yes | head` the first program is ended when the second has read enough. The signal `SIGPIPE` ends most programs.
-/// A shell that ran such a program exits with 141. Programs that ignore the signal, as those in Python do, write a
-/// message and exit with a status of their own.
+/// In `yes | head` the first program is ended when the second has read enough: writing to a pipe without a reader
+/// raises the signal `SIGPIPE`, which terminates most programs. A shell that ran such a program exits with 141.
+/// Programs that ignore the signal, as those in Python do, write a message and exit with a status of their own.
 @nonexhaustive
 public enum BrokenPipe: Sendable, Hashable {
     /// Termination by `SIGPIPE` and the exit status 141 count as a success. Any other status is treated as it is

@@ -68,6 +68,17 @@ import Testing
         #expect(operations.filter { $0.error != nil }.count == 1)
     }
 
+    @Test("Programs do not wait for one whose operation is released without having been added", arguments: 0..<3)
+    func releasedOperation(missing: Int) async {
+        var operations = SubprocessPipeline(
+            Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])
+        ).operations()
+        operations.remove(at: missing)
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(operations.allSatisfy { $0.error == nil })
+    }
+
     @Test(arguments: 0..<3) func oneThatCannotBeStartedLeavesTheOthersNotWaiting(missing: Int) async throws {
         var programs = [Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])]
         programs[missing].program = "/no/such/program"
