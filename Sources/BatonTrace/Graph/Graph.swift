@@ -5,6 +5,8 @@ struct Graph {
     /// The state of an operation, which decides its colour.
     enum Status: String, CaseIterable {
         case success, failure, cancelled, skipped, running, waiting
+        /// The operation is only known as one that another operation waits for.
+        case unknown
 
         /// The colours of the fill and the outline. Black text is readable on the fill.
         var colours: (fill: String, line: String) {
@@ -15,6 +17,7 @@ struct Graph {
             case .skipped: ("#ececec", "#7f8c8d")
             case .running: ("#dbe9fb", "#2468b4")
             case .waiting: ("#ffffff", "#95a5a6")
+            case .unknown: ("#f4ecf7", "#884ea0")
             }
         }
     }
@@ -31,7 +34,8 @@ struct Graph {
     struct Edge {
         let source: UInt64
         let target: UInt64
-        /// The kind of the dependency, or empty if it is only an order.
+        /// The text on the edge: the kind of the dependency, "runs", "produces" or an exclusion. Empty for a plain
+        /// order dependency.
         let label: String
         /// True if the edge is not a dependency: the source runs or has produced the target.
         let isParentEdge: Bool
@@ -44,7 +48,9 @@ struct Graph {
 
 extension Graph {
     init(of trace: Trace) {
-        let critical = Set(trace.criticalPath().operations.map(\.id))
+        let path = trace.criticalPath()
+        let critical = Set(path.operations.map(\.id))
+        let successors = Self.successors(on: path)
         var known = Set<UInt64>()
         for operation in trace.operations {
             known.insert(operation.id)
@@ -56,18 +62,29 @@ extension Graph {
         func connect(_ source: OperationReference, _ target: TracedOperation, _ label: String, isParentEdge: Bool) {
             // The source is not in the trace: it finished before the recording began, or is in another queue.
             if known.insert(source.id).inserted {
-                nodes.append(Node(id: source.id, name: source.name, note: "", status: .waiting, isCritical: false))
+                nodes.append(Node(id: source.id, name: source.name, note: "", status: .unknown, isCritical: false))
             }
             edges.append(
                 Edge(
                     source: source.id, target: target.id, label: label, isParentEdge: isParentEdge,
-                    isCritical: critical.contains(source.id) && critical.contains(target.id)))
+                    isCritical: successors[source.id]?.contains(target.id) ?? false))
         }
         for operation in trace.operations {
             for edge in operation.edges { connect(edge.source, operation, edge.kind.label, isParentEdge: false) }
             if let parent = operation.parent { connect(parent, operation, "runs", isParentEdge: true) }
             if let producer = operation.producer { connect(producer, operation, "produces", isParentEdge: true) }
         }
+    }
+
+    /// Returns the operations that follow each one on the path. An edge between two operations of the path that do not
+    /// follow each other has not determined the end.
+    private static func successors(on path: CriticalPath) -> [UInt64: Set<UInt64>] {
+        var successors: [UInt64: Set<UInt64>] = [:]
+        // The steps return to a parent after each of its children, and leave out operations that took no time.
+        for ids in [path.operations.map(\.id), path.steps.map(\.operation.id)] {
+            for (source, target) in zip(ids, ids.dropFirst()) { successors[source, default: []].insert(target) }
+        }
+        return successors
     }
 
     init(of snapshot: QueueSnapshot) {
@@ -85,7 +102,7 @@ extension Graph {
                 if known.insert(wait.source.id).inserted {
                     nodes.append(
                         Node(
-                            id: wait.source.id, name: wait.source.name, note: "", status: .waiting, isCritical: false
+                            id: wait.source.id, name: wait.source.name, note: "", status: .unknown, isCritical: false
                         ))
                 }
                 let label = wait.kind == .order ? "" : wait.exclusion.map { "exclusion \($0)" } ?? wait.kind.rawValue

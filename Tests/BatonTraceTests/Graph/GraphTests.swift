@@ -25,6 +25,39 @@ import Testing
         #expect(dot.contains("n99 [label=\"unknown\"") && dot.contains("n99 -> n4"))
     }
 
+    @Test("Only edges between operations that follow each other on the critical path are bold")
+    func criticalEdges() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        let b = sketch.add("b", 0, after: [a], ready: 5, start: 5, end: 9)
+        sketch.add("c", 0, after: [a, b], ready: 9, start: 9, end: 12)
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "b", "c"])
+        let dot = sketch.trace.dot()
+        #expect(dot.contains("n1 -> n2 [label=\"input\" penwidth=3];"))
+        #expect(dot.contains("n2 -> n3 [label=\"input\" penwidth=3];"))
+        #expect(dot.contains("n1 -> n3 [label=\"input\"];"))
+        #expect(sketch.trace.mermaid().contains("n1 -->|\"input\"| n3"))
+    }
+
+    @Test("The edges from a parent to each of its critical children are bold")
+    func criticalChildren() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 9)
+        sketch.add("first", 1, ready: 1, start: 1, end: 4, in: parent)
+        sketch.add("second", 5, ready: 5, start: 5, end: 8, in: parent)
+        let dot = sketch.trace.dot()
+        #expect(dot.contains("n1 -> n2 [label=\"runs\" style=dashed penwidth=3];"))
+        #expect(dot.contains("n1 -> n3 [label=\"runs\" style=dashed penwidth=3];"))
+    }
+
+    @Test("An operation that is not in the trace is drawn as unknown, and not as waiting")
+    func unknownSources() {
+        #expect(sketch.trace.dot().contains("n99 [label=\"unknown\" fillcolor=\"#f4ecf7\" color=\"#884ea0\"];"))
+        let lines = sketch.trace.mermaid().split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.contains("n99[\"unknown\"]:::unknown"))
+        #expect(lines.contains { $0.hasPrefix("classDef unknown ") })
+    }
+
     @Test func mermaidHasOperationsAndEdges() {
         let lines = sketch.trace.mermaid().split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(lines.first == "flowchart LR")
