@@ -58,17 +58,22 @@ public struct HTTPHead: Sendable, Hashable {
         headers.values(of: "Content-Length").flatMap { $0.parts(separatedBy: ",") }
     }
 
-    /// The media type of the body in lower case, without parameters: "application/json". If there are several, the last
-    /// one counts.
-    public var contentType: String? { headers.values(of: "Content-Type").last.flatMap(Self.mediaType(of:)) }
+    /// The media type of the body in lower case, without parameters: "application/json". If there are several, in one
+    /// header field or in more, the last one counts.
+    public var contentType: String? {
+        let types = headers.values(of: "Content-Type").flatMap { $0.listMembers }.compactMap(Self.mediaType(of:))
+        // A parameter may contain a comma although it should not, so a member that looks like a media type is
+        // preferred.
+        return types.last { $0.contains("/") } ?? types.last
+    }
 
     /// A Boolean value that indicates whether another head follows. 101 is final, because the bytes after it are not
     /// HTTP.
     var isInterim: Bool { 100...199 ~= status && status != 101 }
 
-    /// Returns a media type in lower case, without parameters.
+    /// Returns a media type in lower case, without parameters. Nil if there is nothing before the parameters.
     static func mediaType(of text: String) -> String? {
-        text.parts(separatedBy: ";").first { !$0.isEmpty }?.lowercased()
+        text.parts(separatedBy: ";").first.flatMap { $0.isEmpty ? nil : $0.lowercased() }
     }
 }
 
@@ -88,8 +93,8 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Creates header fields from a dictionary.
     ///
-    /// - Parameter fields: The values by name. Names that differ only in case are names of one field, whose values are
-    ///   then in the order of the names.
+    /// - Parameter fields: The values by name. Names that differ only in case are merged into one field, whose values
+    ///   are in the order of those names.
     public init(_ fields: [String: String] = [:]) {
         // A dictionary has a random order.
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) { add(name, value) }
@@ -130,6 +135,25 @@ extension String {
     /// characters: a separator with a combining mark after it would be another `Character`.
     func parts(separatedBy separator: Unicode.Scalar) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0).trimmed }
+    }
+}
+
+extension String {
+    /// The members of a comma-separated list, without whitespace at their ends. A comma in a quoted string, such as a
+    /// parameter, does not separate members (RFC 9110, 5.6.1 and 5.6.4).
+    fileprivate var listMembers: [String] {
+        var members = [String.UnicodeScalarView()]
+        var (isQuoted, isEscaped) = (false, false)
+        for scalar in unicodeScalars {
+            if scalar == ",", !isQuoted {
+                members.append(String.UnicodeScalarView())
+                continue
+            }
+            if scalar == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && scalar == "\\" && !isEscaped
+            members[members.count - 1].append(scalar)
+        }
+        return members.map { String($0).trimmed }
     }
 }
 

@@ -115,6 +115,20 @@ import Testing
         #expect(HTTPHead(status: 200, url: nil, headers: fields).contentType == "application/json")
     }
 
+    @Test(
+        "The content type is the last media type of a list, and nothing if there are only parameters",
+        arguments: [
+            ("text/html, application/json; charset=utf-8", "application/json"), ("; charset=utf-8", nil), ("", nil),
+            ("multipart/form-data; boundary=\"a,b/c\\\"d,e/f\"", "multipart/form-data"),
+            ("text/html, ; charset=utf-8", "text/html"), ("Text/HTML;a=b, ", "text/html"),
+            ("text/css; a=b, c", "text/css"),
+            ("odd", "odd"),
+        ] as [(String, String?)])
+    func contentTypes(field: String, expected: String?) {
+        let head = HTTPHead(status: 200, url: nil, headers: HTTPHeaders(["Content-Type": field]))
+        #expect(head.contentType == expected)
+    }
+
     @Test("Values of field names that differ only in case have the order of the names")
     func namesThatDifferInCase() {
         for _ in 0..<20 {
