@@ -48,6 +48,17 @@ import Testing
         #expect(failures.allSatisfy { $0.text.contains("no HTTPError: Odd()") })
     }
 
+    @Test(
+        "A transport that fails every request passes no case about closed connections",
+        arguments: ["post-on-closing", "get-on-closing", "put-on-closing"])
+    func noAnswers(name: String) async {
+        let transport = Fixed {
+            throw HTTPError(.connectionBroken, URLRequest(url: URL(string: "http://localhost/")!))
+        }
+        let failures = await HTTPTransportConformance.run(on: transport, only: [name])
+        #expect(failures.map(\.text) == ["only 0 of 100 requests were answered"])
+    }
+
     @Test("A case whose transport never returns and ignores a cancel ends at its limit")
     func stuck() async {
         let stuck = HTTPTransportConformance.Case("stuck", "It ends.", limit: .milliseconds(50)) { trial in
