@@ -19,8 +19,9 @@ extension Trace {
 
     /// Writes the trace to a file, on a thread of its own.
     ///
-    /// The file is written atomically: afterwards it is complete, or does not exist. An existing file is replaced. If
-    /// the path names something else than a regular file, such as a device, that is written to.
+    /// An existing file is replaced atomically: a failed write leaves it unchanged. If the path names a device, a pipe
+    /// or another file that is not regular, the data is written to it directly. Cancelling the task does not interrupt
+    /// the write: a write to a named pipe waits until another program reads from it.
     ///
     /// - Parameters:
     ///   - picture: The format of the file.
@@ -28,36 +29,36 @@ extension Trace {
     /// - Throws: ``TraceError/notWritten(path:reason:)`` if the file cannot be written, and the errors of
     ///   ``svg(dot:)``.
     public func write(_ picture: Picture, to path: String) async throws {
-        let svg = picture == .svg ? try await svg() : ""
-        try await BlockingThread.run {
-            let bytes =
-                switch picture {
-                case .timeline: timelineBytes()
-                case .chromeTrace: chromeTraceBytes()
-                case .dot: Array(dot().utf8)
-                case .mermaid: Array(mermaid().utf8)
-                case .svg: Array(svg.utf8)
-                }
-            try PictureFile.write(bytes, to: path)
+        // Graphviz is a program, which is awaited. The other formats are made on the thread that writes the file.
+        let makeBytes: @Sendable () -> [UInt8]
+        switch picture {
+        case .timeline: makeBytes = { timelineBytes() }
+        case .chromeTrace: makeBytes = { chromeTraceBytes() }
+        case .dot: makeBytes = { Array(dot().utf8) }
+        case .mermaid: makeBytes = { Array(mermaid().utf8) }
+        case .svg:
+            let svg = try await svg()
+            makeBytes = { Array(svg.utf8) }
         }
+        try await BlockingThread.run { try PictureFile.write(makeBytes(), to: path) }
     }
 }
 
 // MARK: - Files
 
-/// Writes a file atomically: it is complete or does not exist. If the path names something else than a regular file,
-/// such as a device or a pipe, that is written to and not replaced.
+/// Replaces a file atomically: a failed write leaves an existing file unchanged. If the path names a device, a pipe or
+/// another file that is not regular, the data is written to it directly.
 enum PictureFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
             try Data(bytes).write(
-                to: URL(fileURLWithPath: resolvingLinks(of: path)), options: isToBeKept(path) ? [] : .atomic)
+                to: URL(fileURLWithPath: resolvingLinks(of: path)), options: isNonRegularFile(path) ? [] : .atomic)
         } catch {
             throw .notWritten(path: path, reason: Trace.text(of: (error as NSError).localizedDescription))
         }
     }
 
-    private static func isToBeKept(_ path: String) -> Bool {
+    private static func isNonRegularFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
@@ -86,13 +87,14 @@ enum PictureFile {
 enum BlockingThread {
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withTaskExecutorPreference(ThreadExecutor(name: "baton-trace", threads: 1)) {
-            try await away(body)
+            try await runOnPreferredExecutor(body)
         }
     }
 
-    /// `@concurrent` leaves the caller's actor, so the body starts on the preferred executor.
+    /// This function must be `@concurrent`: a `nonisolated(nonsending)` function would stay on the caller's actor and
+    /// ignore the executor preference.
     @concurrent
-    private static func away<Value: Sendable>(_ body: @Sendable () throws -> Value) async throws -> Value {
-        try body()
-    }
+    private static func runOnPreferredExecutor<Value: Sendable>(
+        _ body: @Sendable () throws -> Value
+    ) async throws -> Value { try body() }
 }
