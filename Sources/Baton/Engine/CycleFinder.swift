@@ -53,10 +53,10 @@ enum CycleFinder {
     /// Breaks the cycles that the suspects have closed.
     static func search(_ suspects: [Suspect], _ budget: Budget) -> Verdict {
         while true {
-            switch mayBeOnCycle(suspects, budget) {
-            case false?: return .free
-            case nil: return .undecided
-            case true?: break
+            switch suspicion(about: suspects, budget) {
+            case .noCycle: return .free
+            case .undecided: return .undecided
+            case .cycle: break
             }
             var upstream = WaitExploration(from: suspects.map(\.operation), .upstreamOfUnadded)
             if !upstream.run(upTo: budget.ifPromising) { return .undecided }
@@ -71,18 +71,29 @@ enum CycleFinder {
         if case .refused(let path) = search([wait], .unlimited) { path } else { nil }
     }
 
-    /// Returns nil if the budget does not suffice to decide.
-    private static func mayBeOnCycle(_ suspects: [Suspect], _ budget: Budget) -> Bool? {
+    private enum Suspicion {
+        case noCycle
+        /// The explored operations contain a cycle, which the suspects may be on.
+        case cycle
+        /// The budget does not suffice to decide.
+        case undecided
+
+        init(after exploration: WaitExploration) {
+            self = exploration.hasReachedGoal && exploration.graph.hasCycle ? .cycle : .noCycle
+        }
+    }
+
+    private static func suspicion(about suspects: [Suspect], _ budget: Budget) -> Suspicion {
         let sources = suspects.lazy.map(\.operation)
         let bodies = suspects.lazy.map { $0.body ?? $0.operation }
         var downstream = WaitExploration(from: bodies, .downstream, goals: sources)
         var upstream = WaitExploration(from: sources, .upstream, goals: bodies)
         while true {
-            if downstream.isExhausted { return downstream.hasReachedGoal && downstream.graph.hasCycle }
-            if upstream.isExhausted { return upstream.hasReachedGoal && upstream.graph.hasCycle }
+            if downstream.isExhausted { return Suspicion(after: downstream) }
+            if upstream.isExhausted { return Suspicion(after: upstream) }
             let isPromising = downstream.hasReachedGoal || upstream.hasReachedGoal
             if let limit = isPromising ? budget.ifPromising : budget.usual, downstream.steps + upstream.steps >= limit {
-                return nil
+                return .undecided
             }
             downstream.step()
             upstream.step()
