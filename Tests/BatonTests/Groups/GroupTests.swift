@@ -28,7 +28,7 @@ import Testing
         #expect(throws: OperationError.self) { try group.add(stage.noting("late")) }
     }
 
-    @Test("Its own error before it starts keeps its children from running, and one after its end changes nothing")
+    @Test("A group that fails before it starts runs no child, and a failure after its end is ignored")
     func ownErrorEarlyAndLate() {
         let stage = TestQueue(width: 1)
         let early = GroupOperation(stage.noting("child"), name: "early")
@@ -242,7 +242,14 @@ import Testing
         #expect(group.ending == "success")
     }
 
-    @Test func aWidthOfNothingIsMisuseAndNoLimit() {
+    @Test("A group with a width of 0 is reported as misuse, and its width is not limited")
+    func aWidthOfNothingIsMisuseAndNoLimit() async {
+        // The group is in no queue yet, so the misuse goes to standard error.
+        let ended = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            _ = GroupOperation([], name: "group", maxConcurrentOperationCount: 0)
+        }
+        let text = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("‘group’") && text.contains("maxConcurrentOperationCount cannot be 0"), "\(text)")
         let stage = TestQueue()
         let gate = Gate()
         let children = (0..<3).map { stage.waiting("\($0)", at: gate) }
