@@ -11,49 +11,47 @@ struct NestedErrorTests {
 
     // MARK: Depth
 
-    @Test("An error that comes up through nested bodies")
+    @Test("An error that passes through 10,000 nested bodies is described and released on a small stack")
     func nestedBodies() async throws {
-        let top = nested(depth)
-        AsyncOperationQueue().add(top)
-        let error = await failure(of: top)
-        try await examine(error) { #expect($0.description == "oops") }
-        guard case .failed(is Oops) = error else { return #expect(Bool(false), "\(error)") }
+        try await examine(await failure { nested(depth) }) { error in
+            #expect(error.description == "oops")
+            guard case .failed(is Oops) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
     }
 
-    @Test("An error that comes up through bodies whose children need inputs")
+    @Test("An error that passes through bodies whose children need inputs has a short description")
     func nestedInputs() async throws {
-        let top = reading(depth)
-        AsyncOperationQueue().add(top)
-        try await examine(await failure(of: top)) { error in
+        try await examine(await failure { reading(depth) }) { error in
             #expect(error.description.contains("oops"))
             #expect(error.description.utf8.count < 1_000)
         }
     }
 
-    @Test("An error that comes up through groups in groups, with a second failure in each")
+    @Test("An error that passes through nested groups with a second failure in each has a short description")
     func nestedGroups() async throws {
-        var operation: AsyncOperation<Void> = AsyncOperation("innermost") { throw Oops() }
-        for _ in 0..<depth { operation = GroupOperation(operation, AsyncOperation("leaf") { throw Oops() }) }
-        AsyncOperationQueue().add(operation)
-        let error = await failure(of: operation)
-        operation = AsyncOperation {}
+        let error = await failure {
+            var operation: AsyncOperation<Void> = AsyncOperation("innermost") { throw Oops() }
+            for _ in 0..<depth { operation = GroupOperation(operation, AsyncOperation("leaf") { throw Oops() }) }
+            return operation
+        }
         try await examine(error) { error in
             #expect(error.description.hasPrefix("2 of the group failed: "))
             #expect(error.description.utf8.count < 5_000)
         }
     }
 
-    @Test("An error that comes up through conditions that run operations")
+    @Test("An error that passes through nested conditions names the outermost one")
     func nestedConditions() async throws {
-        let top = judged(depth / 4)
-        AsyncOperationQueue().add(top)
-        try await examine(await failure(of: top)) { error in
+        try await examine(await failure { nestedCondition(depth / 4) }) { error in
             #expect(error.stage == .condition)
             #expect(error.publisher == "asks")
         }
     }
 
-    @Test("An error that comes up through conditions on dependencies")
+    @Test("An error that passes through a chain of conditions on dependencies is still described")
     func dependencyConditions() async throws {
         var last: AsyncOperation<Void> = AsyncOperation("first") { throw Oops() }
         var all = [last]
@@ -66,13 +64,13 @@ struct NestedErrorTests {
         let error = await failure(of: last)
         all = []
         last = AsyncOperation {}
-        try await examine(error, root: false) { error in
+        try await examine(error, expectsOops: false) { error in
             #expect(error.publisher == "NoFailedDependencies")
             #expect(error.description.contains("oops"))
         }
     }
 
-    @Test("An error that both sides of a condition pass on again and again")
+    @Test("An error that both sides of nested conditions pass on has a short description")
     func eitherCondition() async throws {
         var last: AsyncOperation<Void> = AsyncOperation("first") { throw Oops() }
         var all = [last]
@@ -82,21 +80,22 @@ struct NestedErrorTests {
             all.append(last)
         }
         AsyncOperationQueue().add(all)
-        try await examine(await failure(of: last), root: false) { #expect($0.description.utf8.count < 10_000) }
+        let error = await failure(of: last)
+        all = []
+        last = AsyncOperation {}
+        try await examine(error, expectsOops: false) { #expect($0.description.utf8.count < 10_000) }
     }
 
-    @Test("A failure of a list is rethrown by bodies")
+    @Test("A body that throws an OperationFailure keeps the description short")
     func failuresThrown() async throws {
-        let top = throwingFailures(depth / 4)
-        AsyncOperationQueue().add(top)
-        try await examine(await failure(of: top), root: false) { #expect($0.description.utf8.count < 5_000) }
+        try await examine(await failure { throwingFailures(depth / 4) }, expectsOops: false) { error in
+            #expect(error.description.utf8.count < 5_000)
+        }
     }
 
     @Test("Alternately nested errors of users and of Baton are described to a limited depth")
     func wrappedErrors() async throws {
-        let top = wrapping(500)
-        AsyncOperationQueue().add(top)
-        try await examine(await failure(of: top), root: false) { error in
+        try await examine(await failure { wrapping(500) }, expectsOops: false) { error in
             #expect(error.description.utf8.count < 5_000)
             #expect(error.underlyingError is Wrapped)
         }
@@ -166,7 +165,7 @@ struct NestedErrorTests {
         for operation in ways {
             let error = await failure(of: operation)
             guard case .failed(is Oops) = error else {
-                #expect(Bool(false), "\(error)")
+                Issue.record("\(error)")
                 continue
             }
             #expect(error.stage == .execution)
@@ -185,12 +184,16 @@ struct NestedErrorTests {
         let fallback = AsyncOperation { 1 }.addDependency(ofCancelled, on: .failure)
         AsyncOperationQueue().add([ofCancelled, above, fallback])
         let error = await failure(of: ofCancelled)
-        guard case .failed(OperationError.cancelled) = error else { return #expect(Bool(false), "\(error)") }
+        guard case .failed(OperationError.cancelled) = error else {
+            Issue.record("\(error)")
+            return
+        }
         #expect(!ofCancelled.isCancelled)
         #expect(try await fallback.value == 1)
         let other = await failure(of: above)
         guard case .failed(OperationError.dependencyFailed(let source, _, .failed(is Oops))) = other else {
-            return #expect(Bool(false), "\(other)")
+            Issue.record("\(other)")
+            return
         }
         #expect(source == failing.reference)
     }
@@ -211,10 +214,10 @@ struct NestedErrorTests {
         }
     }
 
-    private func judged(_ depth: Int) -> AsyncOperation<Void> {
+    private func nestedCondition(_ depth: Int) -> AsyncOperation<Void> {
         if depth == 0 { return AsyncOperation { throw Oops() } }
         return AsyncOperation {}.addCondition("asks") { _ in
-            try await AsyncOperationQueue.shared.run(judged(depth - 1))
+            try await AsyncOperationQueue.shared.run(nestedCondition(depth - 1))
             return .satisfied
         }
     }
@@ -238,16 +241,27 @@ struct NestedErrorTests {
         }
     }
 
+    /// Makes and adds an operation, and returns its error. The caller holds no reference to the operation, so that it
+    /// can release the error.
+    private func failure<Output>(of make: () -> AsyncOperation<Output>) async -> OperationError {
+        let operation = make()
+        AsyncOperationQueue().add(operation)
+        return await failure(of: operation)
+    }
+
     private func failure<Output>(of operation: AsyncOperation<Output>) async -> OperationError {
         do {
             _ = try await operation.value
+            Issue.record("The operation has not failed.")
             return .inputMissing
         } catch { return error }
     }
 
-    /// Calls `look`, describes and releases the error on a thread with a small stack.
+    /// Calls `look`, describes and releases the error on a thread with a small stack. With `expectsOops`, the error
+    /// must come from an ``Oops``.
     private func examine(
-        _ error: consuming OperationError, root: Bool = true, _ look: @escaping @Sendable (OperationError) -> Void
+        _ error: consuming OperationError, expectsOops: Bool = true,
+        _ look: @escaping @Sendable (OperationError) -> Void
     ) async throws {
         let box = Guarded<OperationError?>(error)
         error = .inputMissing
@@ -258,7 +272,7 @@ struct NestedErrorTests {
                 #expect(!String(reflecting: error).isEmpty)
                 _ = error.stage
                 _ = error.publisher
-                #expect(!root || error.underlyingError is Oops)
+                #expect(!expectsOops || error.underlyingError is Oops)
             }
         }
     }
