@@ -480,7 +480,10 @@ import Testing
         let operation = call("operation", rate)
         stage.run(operation, call("other"))
         #expect(operation.ending == "misuse: invalidRate(\"\(problem)\")")
-        guard case .misuse(let misuse)? = operation.error else { return #expect(Bool(false), "there is no misuse") }
+        guard case .misuse(let misuse)? = operation.error else {
+            Issue.record("there is no misuse")
+            return
+        }
         #expect(misuse.description == "‘operation’: it can never have its turn: \(problem)")
         #expect(stage.ran == ["other 0.0"])
         #expect(waitingCount == 0)

@@ -5,7 +5,8 @@ extension Graph {
         if !dice.isLucky(percent: percent) { return }
         let count = dice.pick([1, 1, 1, 2, 3])
         for _ in 0..<count {
-            // An exact graph needs one right outcome, so no answer of several conditions may be lost.
+            // The outcome of an exact graph is predicted, so several conditions are not combined with `not` and `or`,
+            // which hide answers.
             let isPlain = isExact && count > 1
             // Several conditions are evaluated in child tasks, where the search for deadlocks does not see a wait.
             let mayAwait = names.isEmpty || holdersWait && count == 1
@@ -13,7 +14,8 @@ extension Graph {
             node.conditions.append(ConditionNote(id: conditionCount, shape: shape))
             conditionCount += 1
         }
-        // The run and the operations that the conditions bring along hold the exclusions of the conditions, too.
+        // The exclusions of a node's conditions are held by its run and by the dependencies of those conditions. Where
+        // holders must not wait, they are removed from nodes that would wait.
         let waits =
             !node.waitsForNothing || node.conditions.contains { $0.shape.leaves.contains { $0.broughtNode != nil } }
         if waits, !holdersWait { node.conditions = node.conditions.map(\.withoutNames) }
@@ -23,7 +25,8 @@ extension Graph {
         func inner(_ graph: inout Graph, _ dice: inout SeededRandom) -> Shape {
             graph.shape(isPlain: isPlain, mayAwait: mayAwait, depth: depth + 1, &dice)
         }
-        switch depth > 1 ? 9 : dice.number(0...11) {
+        if depth > 1 { return .leaf(leaf(mayAwait: mayAwait, &dice)) }
+        switch dice.number(0...11) {
         case 0: return .silent(inner(&self, &dice))
         case 1: return .and(inner(&self, &dice), inner(&self, &dice))
         case 2 where !isPlain: return .negated(inner(&self, &dice))
