@@ -42,8 +42,11 @@ final class ChildGroup: Sendable {
     /// The children that have not ended, if the group runs.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
 
-    /// The first `limit` children found that have not ended, in no particular order. A group that does not run yet
-    /// returns children only if the caller `includesPlanned` ones.
+    /// The first `limit` children found that have not ended, in no particular order.
+    ///
+    /// - Parameters:
+    ///   - limit: The greatest number of children to return.
+    ///   - includesPlanned: Whether to return the children of a group that does not run yet.
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [AnyOperation] {
         state.withLock { $0.machine.waitsFor(first: limit, includesPlanned: includesPlanned) }
     }
@@ -69,21 +72,21 @@ final class ChildGroup: Sendable {
                 preconditionFailure("a group that runs is in no queue")
             }
             start([child], from: place, after: last, on: core)
-            if state.withLock({ $0.machine.haveStarted() }) { AnyOperation.finish(groups: endWait()) }
+            if state.withLock({ $0.machine.didStartChildren() }) { AnyOperation.finish(groups: endWait()) }
             return true
         case .refused: return false
         }
     }
 
     /// The children that have not ended, also before the group runs.
-    var unendedChildren: [AnyOperation] { state.withLock { $0.machine.count.unended } }
+    var unendedChildren: [AnyOperation] { state.withLock { $0.machine.progressCounts.unended } }
 
     /// Counts each child, including those that have ended, as one unit of `progress`. Returns the children that have
     /// not ended, which the caller adds to `progress`.
     func count(in progress: ProgressState) -> [AnyOperation] {
         let count = state.withLock { state in
             state.progress = progress
-            return state.machine.count
+            return state.machine.progressCounts
         }
         progress.report { $0.addEnded(count.ended, succeeded: count.succeeded) }
         return count.unended
@@ -115,7 +118,7 @@ final class ChildGroup: Sendable {
             // The cancel has ended all children but those that somebody has added before, so no wait stays open.
             watch(children, from: 0)
         }
-        return state.withLock { $0.machine.haveStarted() }
+        return state.withLock { $0.machine.didStartChildren() }
     }
 
     /// The failures of the children in the order in which they were given, or nil if the group has succeeded. Valid

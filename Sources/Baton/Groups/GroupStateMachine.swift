@@ -14,21 +14,21 @@ struct GroupStateMachine<Child> {
     }
 
     private let policy: GroupPolicy
-    /// False if the dependencies between the children keep the rest from running after a failure, so no cancel is
-    /// needed.
+    /// True if the machine returns the remaining children to be cancelled once the policy has decided. False for
+    /// ordered groups, whose dependencies already skip them.
     private let cancelsRest: Bool
     private var phase = Phase.planned
     private var children = UnendedChildren<Child>()
-    /// The number of callers that are starting children. The group is not over while there are any.
+    /// The number of calls that have inserted children and not started them yet. The group stays open until they have.
     private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
     private var successes = 0
     /// True if the parent was cancelled or has failed with an error of its own.
-    private var isCancelled = false
+    private var isCutShort = false
     /// The failure of the parent itself.
     private var ownFailure: OperationFailure?
     /// True if a child was cancelled because the parent was, or because the policy had decided.
-    private var hasCutOff = false
+    private var parentCancelledAChild = false
 
     init(policy: GroupPolicy, cancelsRest: Bool = true) {
         self.policy = policy
@@ -43,8 +43,11 @@ struct GroupStateMachine<Child> {
         }
     }
 
-    /// The first `limit` children found that have not ended, in no particular order. A group that does not run yet
-    /// returns children only if the caller `includesPlanned` ones.
+    /// The first `limit` children found that have not ended, in no particular order.
+    ///
+    /// - Parameters:
+    ///   - limit: The greatest number of children to return.
+    ///   - includesPlanned: Whether to return the children of a group that does not run yet.
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [Child] {
         switch phase {
         case .planned where !includesPlanned: []
@@ -54,7 +57,7 @@ struct GroupStateMachine<Child> {
     }
 
     /// The counts that the progress of the parent needs.
-    var count: (ended: Int, succeeded: Int, unended: [Child]) {
+    var progressCounts: (ended: Int, succeeded: Int, unended: [Child]) {
         (children.endedCount, successes, children.all)
     }
 
@@ -63,14 +66,14 @@ struct GroupStateMachine<Child> {
     enum Insertion: Equatable {
         /// The child will start with the others.
         case planned(Place)
-        /// The caller has to start the child, and to call ``haveStarted()`` afterwards.
+        /// The caller has to start the child, and to call ``didStartChildren()`` afterwards.
         case start(Place)
         /// The group is closing or over.
         case refused
     }
 
     mutating func insert(_ child: Child) -> Insertion {
-        if isCancelled { return .refused }
+        if isCutShort { return .refused }
         switch phase {
         case .planned, .running:
             let place = children.append(child)
@@ -85,28 +88,27 @@ struct GroupStateMachine<Child> {
 
     enum Start {
         case run([Child])
-        /// The parent was cancelled before the start: the caller cancels the children, and awaits their ends all the
-        /// same.
+        /// The parent was cancelled before the start. The caller cancels the children and still waits for them to end.
         case cancel([Child])
     }
 
-    /// Starts the group. The caller performs the answer, and calls ``haveStarted()`` afterwards.
+    /// Starts the group. The caller performs the answer, and calls ``didStartChildren()`` afterwards.
     mutating func start() -> Start {
         assert(phase == .planned, "a group starts once")
         starters += 1
-        phase = isCancelled ? .closing : .running
-        return isCancelled ? .cancel(children.all) : .run(children.all)
+        phase = isCutShort ? .closing : .running
+        return isCutShort ? .cancel(children.all) : .run(children.all)
     }
 
     /// Returns true if the group is over.
-    mutating func haveStarted() -> Bool {
+    mutating func didStartChildren() -> Bool {
         assert(starters > 0, "nobody starts children")
         starters -= 1
-        return endsNow()
+        return endIfComplete()
     }
 
-    private mutating func endsNow() -> Bool {
-        if !children.isEmpty || starters > 0 { return false }
+    private mutating func endIfComplete() -> Bool {
+        if children.count > 0 || starters > 0 { return false }
         phase = .over
         return true
     }
@@ -129,7 +131,7 @@ struct GroupStateMachine<Child> {
             switch failure.error.outcome {
             case .success: preconditionFailure("Internal inconsistency: the outcome of an error is a success")
             case .skipped: break
-            case .cancelled where isCutOff: hasCutOff = true
+            case .cancelled where isCutOff: parentCancelledAChild = true
             case .failure, .cancelled: failures.append((place, failure))
             }
         } else {
@@ -140,7 +142,7 @@ struct GroupStateMachine<Child> {
             phase = .closing
             actions.cancel = children.all
         }
-        actions.isOver = endsNow()
+        actions.isOver = endIfComplete()
         return actions
     }
 
@@ -154,13 +156,13 @@ struct GroupStateMachine<Child> {
 
     /// Closes the group, because the parent was cancelled. Returns the children to be cancelled.
     mutating func cancel() -> [Child] {
-        isCancelled = true
+        isCutShort = true
         switch phase {
         case .planned: return children.all
         case .running:
             phase = .closing
             return children.all
-        // The step that closed the group has cancelled its children.
+        // The transition to `.closing` has already returned the children to cancel.
         case .closing, .over: return []
         }
     }
@@ -173,8 +175,8 @@ struct GroupStateMachine<Child> {
         return cancel()
     }
 
-    /// Records that the parent has ended. Returns the children of a group that was never started, which nothing will
-    /// run.
+    /// Records that the parent has ended. If the group was never started, returns its children, which the caller must
+    /// end because nothing else will.
     mutating func parentEnded() -> [Child] {
         defer {
             phase = .over
@@ -193,7 +195,7 @@ struct GroupStateMachine<Child> {
         if let ownFailure { return [ownFailure] + childFailures }
         let hasFailed =
             switch policy {
-            case .collectAll, .failFast: !failures.isEmpty || isCancelled && hasCutOff
+            case .collectAll, .failFast: !failures.isEmpty || isCutShort && parentCancelledAChild
             case .firstSuccess: successes == 0
             }
         return hasFailed ? childFailures : nil
@@ -206,9 +208,8 @@ struct UnendedChildren<Child> {
     /// The entries in the order of their places. An entry is empty once its child has ended, and is removed later.
     private var entries: [(place: Int, child: Child?)] = []
     private var givenCount = 0
-    private var count = 0
-
-    var isEmpty: Bool { count == 0 }
+    /// The number of children that have not ended.
+    private(set) var count = 0
 
     var endedCount: Int { givenCount - count }
 

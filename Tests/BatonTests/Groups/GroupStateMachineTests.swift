@@ -19,7 +19,7 @@ struct GroupStateMachineTests {
         var machine = GroupStateMachine<String>(policy: policy)
         for child in children { _ = machine.insert(child) }
         _ = machine.start()
-        _ = machine.haveStarted()
+        _ = machine.didStartChildren()
         return machine
     }
 
@@ -73,16 +73,16 @@ struct GroupStateMachineTests {
         #expect(!machine.ended(0, nil).isOver)
         #expect(!machine.ended(1, nil).isOver)
         #expect(machine.insert("c") == .start(2))
-        #expect(machine.haveStarted() == false)
+        #expect(machine.didStartChildren() == false)
         #expect(!machine.ended(2, nil).isOver)
-        #expect(machine.haveStarted() == true)
+        #expect(machine.didStartChildren() == true)
         #expect(machine.insert("d") == .refused)
     }
 
     @Test func withoutChildrenItIsOverWhenItHasStarted() {
         var machine = machine(.collectAll)
         _ = machine.start()
-        #expect(machine.haveStarted() == true)
+        #expect(machine.didStartChildren() == true)
         #expect(machine.outcome == nil)
     }
 
@@ -108,7 +108,7 @@ struct GroupStateMachineTests {
         _ = machine.insert("a")
         _ = machine.insert("b")
         _ = machine.start()
-        _ = machine.haveStarted()
+        _ = machine.didStartChildren()
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
         #expect(machine.insert("c") == .start(2))
     }
@@ -128,7 +128,7 @@ struct GroupStateMachineTests {
             Issue.record("it runs a child")
             return
         }
-        #expect(machine.haveStarted() == false)
+        #expect(machine.didStartChildren() == false)
         let cut = failure("a", .cancelled(reason: .requested))
         #expect(machine.ended(0, cut, isCutOff: true).isOver)
         #expect(machine.outcome?.isEmpty == true)
@@ -172,7 +172,7 @@ struct GroupStateMachineTests {
         #expect(children.endedCount == givenCount - model.count)
         #expect(children.latest(1) == model.suffix(1))
         for place in model { children.remove(place) }
-        #expect(children.isEmpty && children.entryCount == 0)
+        #expect(children.count == 0 && children.entryCount == 0)
     }
 
     @Test("Children that end in any order leave the others in the order given")
@@ -184,7 +184,7 @@ struct GroupStateMachineTests {
         #expect(machine.waitsFor == Array(stride(from: 7, to: 100, by: 10)))
         #expect(machine.insert(100) == .start(100))
         #expect(machine.waitsFor(first: 2, includesPlanned: false) == [100, 97])
-        #expect(machine.count.ended == 90)
+        #expect(machine.progressCounts.ended == 90)
         for child in machine.waitsFor { _ = machine.ended(child, nil) }
         #expect(machine.waitsFor.isEmpty)
     }

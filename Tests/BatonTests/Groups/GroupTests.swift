@@ -49,7 +49,8 @@ import Testing
 
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
-    @Test func itFinishesWhenAllItsChildrenHave() {
+    @Test("A group finishes when all of its children have finished")
+    func itFinishesWhenAllItsChildrenHave() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let group = GroupOperation(stage.noting("one"), stage.waiting("two", at: gate), name: "group")
@@ -63,7 +64,8 @@ import Testing
         #expect(stage.ran == ["one", "two", "after"])
     }
 
-    @Test func itHoldsNoPermit() {
+    @Test("A group holds no permit while its children run")
+    func itHoldsNoPermit() {
         let stage = TestQueue(width: 1)
         var group = GroupOperation(stage.noting("innermost"))
         for _ in 0..<1_000 { group = GroupOperation(group) }
@@ -82,7 +84,8 @@ import Testing
         #expect(stage.ran == ["needed", "first", "second"])
     }
 
-    @Test func emptyGroups() {
+    @Test("A group without children succeeds, unless it wants a success")
+    func emptyGroups() {
         let stage = TestQueue(width: 1)
         let groups = [
             GroupOperation(), GroupOperation([]), GroupOperation(.ordered), GroupOperation(policy: .failFast),
@@ -228,7 +231,8 @@ import Testing
 
     // MARK: Width, preconditions, cycles
 
-    @Test func itsOwnWidth() {
+    @Test("A group runs no more children at a time than its width allows")
+    func itsOwnWidth() {
         let stage = TestQueue()
         let gate = Gate()
         let children = (0..<5).map { stage.waiting("\($0)", at: gate) }
@@ -338,7 +342,8 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    @Test func veryManyChildren() {
+    @Test("An ordered group runs very many children")
+    func veryManyChildren() {
         let stage = TestQueue(width: 1)
         let tally = Tally()
         let group = GroupOperation(.ordered, (0..<veryMany).map { _ in AsyncOperation { tally.add() } })
