@@ -187,16 +187,16 @@ enum ExclusionManager {
 
     /// See ``ExclusionStateMachine/possibleBlockers(of:within:)``.
     static func possibleBlockers(
-        of operation: AnyOperation, within extent: inout ExclusionTable.Extent
+        of operation: AnyOperation, within search: inout ExclusionTable.BlockerSearch
     ) -> [AnyOperation] {
-        state.withLock { $0.machine.possibleBlockers(of: operation, within: &extent) }
+        state.withLock { $0.machine.possibleBlockers(of: operation, within: &search) }
     }
 
     /// See ``ExclusionStateMachine/possiblyBlocked(by:within:)``.
     static func possiblyBlocked(
-        by operation: AnyOperation, within extent: inout ExclusionTable.Extent
+        by operation: AnyOperation, within search: inout ExclusionTable.BlockerSearch
     ) -> [AnyOperation] {
-        state.withLock { $0.machine.possiblyBlocked(by: operation, within: &extent) }
+        state.withLock { $0.machine.possiblyBlocked(by: operation, within: &search) }
     }
 
     /// Returns true if a waiting operation would get its exclusions if `others` were the only holders and nobody came

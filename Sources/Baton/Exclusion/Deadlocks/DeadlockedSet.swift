@@ -210,7 +210,7 @@ struct WaitSimulation {
     }
 
     private mutating func collectNodes(from origins: [AnyOperation], limit: Int) -> Bool {
-        var extent = ExclusionTable.Extent(limit: .max)
+        var search = ExclusionTable.BlockerSearch(limit: .max)
         for origin in origins { _ = place(of: origin) }
         var next = 0
         while next < nodes.count {
@@ -222,7 +222,7 @@ struct WaitSimulation {
                 nodes[place].dependents.append(next)
             }
             nodes[next].unfinishedSources = nodes[next].sources.count
-            for holder in machine.possibleBlockers(of: operation, within: &extent) { _ = place(of: holder) }
+            for holder in machine.possibleBlockers(of: operation, within: &search) { _ = place(of: holder) }
             next += 1
         }
         return true

@@ -123,9 +123,9 @@ extension AnyOperation {
 
 /// The answer to whether a new wait may have closed a cycle.
 ///
-/// The search alternates between both ends of the wait and goes further each time, until one side has been seen whole.
-/// A claim that nobody waits for is decided in one step, however many claims are before it, and so is a wait for an
-/// operation that runs, however many operations wait behind it.
+/// The search alternates between both ends of the wait and goes further each time, until one side has been seen
+/// completely. A claim that nobody waits for is decided in one step, however many claims are before it, and so is a
+/// wait for an operation that runs, however many operations wait behind it.
 enum CycleSuspicion {
     case none
     case cycle
@@ -155,49 +155,50 @@ enum CycleSuspicion {
         private var found: [AnyOperation]
         private(set) var seen: Set<ObjectIdentifier>
         private let ends: Set<ObjectIdentifier>
-        private var extent: ExclusionTable.Extent
+        private var search: ExclusionTable.BlockerSearch
 
         init(from start: AnyOperation, to ends: Set<ObjectIdentifier>, _ limit: Int) {
             found = [start]
             seen = [ObjectIdentifier(start)]
             self.ends = ends
-            extent = ExclusionTable.Extent(limit: limit)
+            search = ExclusionTable.BlockerSearch(limit: limit)
         }
 
-        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> CycleSuspicion
+        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.BlockerSearch) -> [AnyOperation])
+            -> CycleSuspicion
         {
             var next = 0
-            while next < found.count, !extent.isTruncated {
-                for neighbour in neighbours(found[next], &extent) {
+            while next < found.count, !search.isTruncated {
+                for neighbour in neighbours(found[next], &search) {
                     if ends.contains(ObjectIdentifier(neighbour)) { return .cycle }
                     if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append(neighbour) }
                 }
                 next += 1
             }
-            return extent.isTruncated ? .unknown : .none
+            return search.isTruncated ? .unknown : .none
         }
     }
 }
 
 extension AnyOperation {
-    fileprivate final func mayWaitFor(within extent: inout ExclusionTable.Extent) -> [AnyOperation] {
-        let sources = waitsFor(first: extent.left + 1)
-        if !extent.take(sources) || !hasClaim { return sources.operations }
-        return sources.operations + ExclusionManager.possibleBlockers(of: self, within: &extent)
+    fileprivate final func mayWaitFor(within search: inout ExclusionTable.BlockerSearch) -> [AnyOperation] {
+        let sources = waitsFor(first: search.budget + 1)
+        if !search.spend(sources) || !hasClaim { return sources.operations }
+        return sources.operations + ExclusionManager.possibleBlockers(of: self, within: &search)
     }
 
-    fileprivate final func mayBeWaitedFor(within extent: inout ExclusionTable.Extent) -> [AnyOperation] {
-        let waiting = isWaitedForBy(first: extent.left + 1)
-        if !extent.take(waiting) || !hasClaim { return waiting.operations }
-        return waiting.operations + ExclusionManager.possiblyBlocked(by: self, within: &extent)
+    fileprivate final func mayBeWaitedFor(within search: inout ExclusionTable.BlockerSearch) -> [AnyOperation] {
+        let waiting = isWaitedForBy(first: search.budget + 1)
+        if !search.spend(waiting) || !hasClaim { return waiting.operations }
+        return waiting.operations + ExclusionManager.possiblyBlocked(by: self, within: &search)
     }
 
     /// True if the operation holds exclusions or waits for some.
     private final var hasClaim: Bool { withLife { $0.optionalState?.preconditions.hasClaim ?? false } }
 }
 
-extension ExclusionTable.Extent {
-    fileprivate mutating func take(_ neighbours: AnyOperation.Neighbours) -> Bool {
-        take(neighbours.isWhole ? neighbours.operations.count : left + 1)
+extension ExclusionTable.BlockerSearch {
+    fileprivate mutating func spend(_ neighbours: AnyOperation.Neighbours) -> Bool {
+        spend(neighbours.isComplete ? neighbours.operations.count : budget + 1)
     }
 }

@@ -3,14 +3,14 @@
 ///
 /// An owner has one claim at a time, on one or more names, all of which it is granted at once. The claims that wait for
 /// a name are served in the order in which they came, but further attempts come first: otherwise an operation would
-/// wait behind all first attempts for a name that it had held before. No claim passes another one of its kind, so that
-/// neither exclusive claims nor claims of a great weight starve. A descendant of a holder takes what it asks for out of
-/// what the holder has: it competes in a wait queue of its own with other descendants of that holder, and with other
-/// owners only for what exceeds the holder's share.
+/// wait behind all first attempts for a name that it had held before. Within first attempts and within further
+/// attempts, claims are granted strictly in the order in which they came, so exclusive and heavy claims cannot starve.
+/// An owner with an ancestor that holds a name draws on the ancestor's share: it waits only behind that ancestor's
+/// other descendants, unless it asks for more than the share.
 ///
-/// The state machine retains owners while they wait or hold. Every caller has references of its own, so no owner is
-/// released by a call. The ancestors of an owner include the ancestors of these; they hold before the owner asks, and
-/// give back after it has given back.
+/// The state machine retains owners while they wait or hold. Callers retain the owners that they pass, so no owner's
+/// `deinit` runs under the manager's lock. Precondition: the ancestors of an owner include the ancestors of each of its
+/// ancestors, and an ancestor acquires before its descendants and releases after them.
 struct ExclusionStateMachine<Owner: AnyObject> {
     enum Answer: Equatable {
         case granted
@@ -24,7 +24,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         case held
     }
 
-    /// The claim that an owner had, and the owners that were granted theirs because of its release, in the order of
+    /// The state of the released claim, and the owners that were granted their claims as a result, in the order of
     /// arrival.
     struct Released {
         enum Claim: Equatable {
@@ -54,8 +54,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     ///
     /// - Parameters:
     ///   - ancestors: The ancestors that hold exclusions, the nearest one first.
-    ///   - isFurtherAttempt: True if the claim comes before first attempts. An owner may ask so a limited number of
-    ///     times, each time after it has asked with false; otherwise the claims behind it might wait for ever.
+    ///   - isFurtherAttempt: True if the claim comes before first attempts. The caller must limit how often an owner
+    ///     sets this, and must request with false before each time; otherwise waiting first attempts could starve.
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
@@ -69,8 +69,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         owners[id.index] = owner
         if table.isGrantable(id) {
             table.grant(id)
-            // Claims behind this one in a wait queue could not be granted before either. Where the grant opens a new
-            // scope, the claims in it wait for the same holders as before.
+            // This grant cannot let the claims behind it in a wait queue proceed: they were blocked before it, and it
+            // took capacity. Where the grant opens a new scope, the claims in it wait for the same holders as before.
             table.forgetCandidates()
             return .granted
         }
@@ -128,16 +128,16 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     }
 
     /// Returns the owners that a waiting owner may have to wait for, given its wait queues. They may be more than it
-    /// has to wait for, but never fewer. Owners that the search has listed before are left out.
-    func possibleBlockers(of owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
+    /// has to wait for; they are fewer only if the search is truncated. Owners that it has listed before are left out.
+    func possibleBlockers(of owner: Owner, within search: inout ExclusionTable.BlockerSearch) -> [Owner] {
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
-        return owners(of: table.possibleBlockers(of: id, within: &extent))
+        return owners(of: table.possibleBlockers(of: id, within: &search))
     }
 
     /// Returns the owners that may have to wait for this holder. Owners that the search has listed before are left out.
-    func possiblyBlocked(by owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
+    func possiblyBlocked(by owner: Owner, within search: inout ExclusionTable.BlockerSearch) -> [Owner] {
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
-        return owners(of: table.possiblyBlocked(by: id, within: &extent))
+        return owners(of: table.possiblyBlocked(by: id, within: &search))
     }
 
     private func owners(of claims: [Claim.ID]) -> [Owner] { claims.compactMap { owners[$0.index] } }

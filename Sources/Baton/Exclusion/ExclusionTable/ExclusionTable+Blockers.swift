@@ -12,7 +12,7 @@ extension ExclusionTable {
             let refusing = refusal(of: entry)
             if refusing.isNone { return }
             forEachHolder(within: refusing) { holder in
-                if contributes(holder, against: entry), seen.insert(entries[holder].claim).inserted {
+                if isBlocking(holder, for: entry), seen.insert(entries[holder].claim).inserted {
                     found.append(entries[holder].claim)
                 }
                 return found.count < limit
@@ -22,7 +22,7 @@ extension ExclusionTable {
     }
 
     /// Returns true if the release of this holder could let a waiting claim proceed that is refused by holders.
-    private func contributes(_ holder: ClaimEntry.ID, against waiting: ClaimEntry.ID) -> Bool {
+    private func isBlocking(_ holder: ClaimEntry.ID, for waiting: ClaimEntry.ID) -> Bool {
         let counts =
             switch (entries[waiting].share, entries[holder].share) {
             case (.all, _), (_, .all): true
@@ -43,7 +43,7 @@ extension ExclusionTable {
             let refusing = refusal(of: entry)
             if refusing.isNone { return }
             forEachHolder(within: refusing) { holder in
-                if contributes(holder, against: entry) { obstacle = (entry, holder) }
+                if isBlocking(holder, for: entry) { obstacle = (entry, holder) }
                 return obstacle == nil
             }
         }
@@ -143,30 +143,31 @@ extension ExclusionTable {
 
     // MARK: Claims that may block
 
-    /// The names and scopes that a search has listed, so that the holders of a name are listed once, however many
-    /// claims wait for them; and the number of claims that it may still list.
-    struct Extent {
+    /// The state of one search: the names and scopes that it has listed, so that the holders of a name are listed once,
+    /// however many claims wait for them, and the number of claims that it may still list.
+    struct BlockerSearch {
         private var names: Set<Scope.ID> = []
-        /// Scopes whose holders were listed except for this one and those inside it. ``ClaimEntry/ID/none`` means that
-        /// all were listed.
+        /// For each listed scope, the one holder that was left out with the holders inside it, or
+        /// ``ClaimEntry/ID/none`` if nothing was left out.
         private var unlisted: [Scope.ID: ClaimEntry.ID] = [:]
-        private(set) var left: Int
+        /// The number of claims that the search may still list.
+        private(set) var budget: Int
         /// True if the limit has kept the search from listing more.
         private(set) var isTruncated = false
 
-        init(limit: Int) { left = limit }
+        init(limit: Int) { budget = limit }
 
-        mutating func take(_ count: Int = 1) -> Bool {
-            if left < count { isTruncated = true }
-            left = max(0, left - count)
+        mutating func spend(_ count: Int = 1) -> Bool {
+            if budget < count { isTruncated = true }
+            budget = max(0, budget - count)
             return !isTruncated
         }
 
-        fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isTruncated && names.insert(name).inserted }
+        fileprivate mutating func visit(_ name: Scope.ID) -> Bool { !isTruncated && names.insert(name).inserted }
 
-        /// Returns false if the holders in the scope, except for this one, were listed before. So they are listed twice
-        /// at most.
-        fileprivate mutating func enter(_ scope: Scope.ID, but holder: ClaimEntry.ID) -> Bool {
+        /// Returns false if the holders in the scope, except for this one, were listed before. A scope is therefore
+        /// listed at most twice: once without one holder, and once in full.
+        fileprivate mutating func visit(_ scope: Scope.ID, but holder: ClaimEntry.ID) -> Bool {
             guard let former = unlisted[scope] else {
                 unlisted[scope] = holder
                 return true
@@ -178,28 +179,28 @@ extension ExclusionTable {
     }
 
     /// Returns the claims that a waiting claim may have to wait for, now or when the claims before it in its wait
-    /// queues have what they wait for. They may be more than it has to wait for, but never fewer. A claim before it in
-    /// a queue that waits for nothing else has the same holders in its way, so the search need not walk the queue. If
-    /// that claim waits for further names, these are linked.
-    func possibleBlockers(of id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
+    /// queues have what they wait for. They may be more than it has to wait for. They are fewer only if the search is
+    /// truncated; claims that it has listed before are left out. The search need not walk the wait queues: a claim
+    /// ahead waits for the same holders, and if it waits for other names as well, the links of the name lead to those.
+    func possibleBlockers(of id: Claim.ID, within search: inout BlockerSearch) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []
         forEachEntry(of: id) { entry in
             let root = entries[entry].root
-            if entries[entry].scope == root { return list(linkedTo: [root], within: &extent, holdersOf) }
+            if entries[entry].scope == root { return list(linkedTo: [root], within: &search, holdersOf) }
             // The claim's own ancestors do not block it. Inner scopes come before outer ones, whose holders may all be
             // unrelated to the claim.
             var (inner, scope) = (ClaimEntry.ID.none, entries[entry].scope)
             while !scope.isNone {
-                if extent.enter(scope, but: inner) { addHolders(in: scope, but: inner, &extent) }
+                if search.visit(scope, but: inner) { addHolders(in: scope, but: inner, &search) }
                 (inner, scope) = (scopes[scope].holder, enclosing(scope))
             }
-            list(linkedTo: scopes[root].links.keys, within: &extent, holdersOf)
+            list(linkedTo: scopes[root].links.keys, within: &search, holdersOf)
         }
-        func holdersOf(_ root: Scope.ID, _ extent: inout Extent) { addHolders(in: root, but: .none, &extent) }
-        func addHolders(in scope: Scope.ID, but inner: ClaimEntry.ID, _ extent: inout Extent) {
+        func holdersOf(_ root: Scope.ID, _ search: inout BlockerSearch) { addHolders(in: root, but: .none, &search) }
+        func addHolders(in scope: Scope.ID, but inner: ClaimEntry.ID, _ search: inout BlockerSearch) {
             forEachHolder(within: scope, but: inner) { holder in
-                if !extent.take() { return false }
+                if !search.spend() { return false }
                 found.append(entries[holder].claim)
                 return true
             }
@@ -208,27 +209,29 @@ extension ExclusionTable {
     }
 
     /// Returns the claims that may have to wait for this holder: the reverse of ``possibleBlockers(of:within:)``.
-    func possiblyBlocked(by id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
+    func possiblyBlocked(by id: Claim.ID, within search: inout BlockerSearch) -> [Claim.ID] {
         if claims[id].state != .holding { return [] }
         var found: [Claim.ID] = []
         forEachEntry(of: id) { entry in
             let (root, inside) = (entries[entry].root, entries[entry].innerScope)
-            if inside.isNone { return list(linkedTo: [root], within: &extent, waitingFor) }
+            if inside.isNone { return list(linkedTo: [root], within: &search, waitingFor) }
             // The claims inside the holder are those of its descendants, and do not wait for it.
-            forEachWaiting(for: root, but: inside, &extent)
-            list(linkedTo: scopes[root].links.keys, within: &extent, waitingFor)
+            forEachWaiting(for: root, but: inside, &search)
+            list(linkedTo: scopes[root].links.keys, within: &search, waitingFor)
         }
-        func waitingFor(_ root: Scope.ID, _ extent: inout Extent) { forEachWaiting(for: root, but: .none, &extent) }
-        func forEachWaiting(for root: Scope.ID, but inside: Scope.ID, _ extent: inout Extent) {
+        func waitingFor(_ root: Scope.ID, _ search: inout BlockerSearch) {
+            forEachWaiting(for: root, but: .none, &search)
+        }
+        func forEachWaiting(for root: Scope.ID, but inside: Scope.ID, _ search: inout BlockerSearch) {
             var scope = root
-            while !scope.isNone, extent.take() {
+            while !scope.isNone, search.spend() {
                 if scope == inside {
                     scope = busyScope(beside: scope, within: root)
                     continue
                 }
                 for first in [scopes[scope].queue.first, scopes[scope].unqueued.first] {
                     var entry = first
-                    while !entry.isNone, extent.take() {
+                    while !entry.isNone, search.spend() {
                         found.append(entries[entry].claim)
                         entry = entries[entry].following
                     }
@@ -241,14 +244,14 @@ extension ExclusionTable {
 
     /// Calls `body` once for each of these names, and for each name that is linked to them.
     private func list(
-        linkedTo roots: some Sequence<Scope.ID>, within extent: inout Extent,
-        _ body: (Scope.ID, inout Extent) -> Void
+        linkedTo roots: some Sequence<Scope.ID>, within search: inout BlockerSearch,
+        _ body: (Scope.ID, inout BlockerSearch) -> Void
     ) {
         var unseen = Array(roots)
         while let root = unseen.popLast() {
-            if !extent.enter(root) { continue }
-            body(root, &extent)
-            if extent.take(scopes[root].links.count) { unseen += scopes[root].links.keys }
+            if !search.visit(root) { continue }
+            body(root, &search)
+            if search.spend(scopes[root].links.count) { unseen += scopes[root].links.keys }
         }
     }
 

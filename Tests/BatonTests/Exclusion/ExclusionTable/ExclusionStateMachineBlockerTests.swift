@@ -98,15 +98,15 @@ import Testing
     func searchesAreLimited() {
         let names = (10..<30).map { "\($0)" }
         let rig = ExclusionStateMachineRig(after: names.map { .ask($0, .shared) } + [.ask("w", .all)])
-        var extent = ExclusionTable.Extent(limit: 5)
-        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).count == 5)
-        #expect(extent.isTruncated)
+        var search = ExclusionTable.BlockerSearch(limit: 5)
+        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &search).count == 5)
+        #expect(search.isTruncated)
         #expect(rig.machine.blockers(of: rig.owner("w"), upTo: 3).count == 3)
-        extent = ExclusionTable.Extent(limit: 100)
-        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).count == 20)
-        #expect(!extent.isTruncated)
-        // The search does not list an owner twice within one extent.
-        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &extent).isEmpty)
+        search = ExclusionTable.BlockerSearch(limit: 100)
+        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &search).count == 20)
+        #expect(!search.isTruncated)
+        // The search does not list an owner twice within one search.
+        #expect(rig.machine.possibleBlockers(of: rig.owner("w"), within: &search).isEmpty)
     }
 
     @Test("A search lists the holders of a name twice at most, however many children wait inside them")
@@ -114,9 +114,9 @@ import Testing
         let names = (10..<30).map { "\($0)" }
         let rig = ExclusionStateMachineRig(
             after: names.map { .ask($0, .units(1, of: 20)) } + names.map { .ask("\($0)/child", .units(2, of: 20)) })
-        var extent = ExclusionTable.Extent(limit: .max)
+        var search = ExclusionTable.BlockerSearch(limit: .max)
         let found = names.map { name in
-            rig.machine.possibleBlockers(of: rig.owner("\(name)/child"), within: &extent).map(\.path)
+            rig.machine.possibleBlockers(of: rig.owner("\(name)/child"), within: &search).map(\.path)
         }
         #expect(found.map(\.count) == [19, 19] + Array(repeating: 0, count: 18))
         #expect(Set(found.joined()) == Set(names))

@@ -127,12 +127,12 @@ import Testing
             var forth: Set<Link> = []
             var back: Set<Link> = []
             for owner in owners {
-                var extent = ExclusionTable.Extent(limit: .max)
-                for other in machine.possibleBlockers(of: owner, within: &extent) {
+                var search = ExclusionTable.BlockerSearch(limit: .max)
+                for other in machine.possibleBlockers(of: owner, within: &search) {
                     forth.insert(Link(waiting: owner.number, blocker: other.number))
                 }
-                extent = ExclusionTable.Extent(limit: .max)
-                for other in machine.possiblyBlocked(by: owner, within: &extent) {
+                search = ExclusionTable.BlockerSearch(limit: .max)
+                for other in machine.possiblyBlocked(by: owner, within: &search) {
                     back.insert(Link(waiting: other.number, blocker: owner.number))
                 }
             }

@@ -60,13 +60,13 @@ final class ExclusionStateMachineRig {
     func blockers(of path: String) -> String { sorted(machine.blockers(of: owner(path))) }
 
     func possibleBlockers(of path: String) -> String {
-        var extent = ExclusionTable.Extent(limit: .max)
-        return sorted(machine.possibleBlockers(of: owner(path), within: &extent))
+        var search = ExclusionTable.BlockerSearch(limit: .max)
+        return sorted(machine.possibleBlockers(of: owner(path), within: &search))
     }
 
     func possiblyBlocked(by path: String) -> String {
-        var extent = ExclusionTable.Extent(limit: .max)
-        return sorted(machine.possiblyBlocked(by: owner(path), within: &extent))
+        var search = ExclusionTable.BlockerSearch(limit: .max)
+        return sorted(machine.possiblyBlocked(by: owner(path), within: &search))
     }
 
     private func sorted(_ owners: [Owner]) -> String { Set(owners.map(\.path)).sorted().joined(separator: " ") }
