@@ -1,13 +1,12 @@
 /// Finds operations that wait for one another, and ends them.
 ///
-/// A search is made when operations have been linked or a body has begun to wait, so that the whole cycle can be seen:
-/// if several threads add one member each, the thread that links last sees the links of all others. Two threads may
-/// both find the cycle.
+/// A search runs after the new links or the new wait can be seen by other threads. If several threads add one member
+/// each, the thread that links last therefore sees the links of all others. Two threads may both find the cycle.
 ///
-/// A search explores upstream and downstream of the new edges in turns, and ends when one side has been explored
-/// completely, because nearly always there is next to nothing on one side. It looks at ``Budget`` edges at most. If it
-/// cannot decide by then, it leaves the rest to ``QueueCore/sweep()``, which looks once at everything that has been
-/// left to it.
+/// A search explores upstream and downstream of the new edges in turns, and ends when one of the two directions has
+/// been explored completely, because one of them is usually almost empty. It looks at ``Budget`` edges at most. If it
+/// cannot decide by then, it leaves its suspects to ``QueueCore/sweep()``, which searches from all postponed suspects
+/// together.
 enum CycleFinder {
     /// A wait, or an operation that has been added, that may have closed a cycle.
     struct Suspect {
@@ -21,8 +20,8 @@ enum CycleFinder {
     struct Budget {
         /// The limit while there is no sign of a cycle. Nil means no limit.
         let usual: Int?
-        /// The limit if there probably is a cycle. It is higher because that is rare, and so that small cycles are
-        /// broken in the call that closes them.
+        /// The limit if there probably is a cycle. It is higher, because probable cycles are rare, and small ones
+        /// should be broken by the call that closes them.
         let ifPromising: Int?
 
         static let unlimited = Budget(usual: nil, ifPromising: nil)
@@ -103,7 +102,8 @@ enum CycleFinder {
 
 extension CycleFinder {
     /// Returns a shortest cycle, or nil: each member waits for the next one, and the last member for `origin`. The
-    /// search goes upstream only, because `origin` is not linked yet, so no operation is known to wait for it.
+    /// search goes upstream only: `origin` is not registered with its dependencies yet, so a search downstream of them
+    /// would not find it.
     static func cycle(
         through origin: AnyOperation, waitsFor neighbours: (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {
@@ -140,9 +140,9 @@ extension AnyOperation {
 
 /// Follows waits from some operations in one direction, one edge at a time, and builds the graph that it sees.
 ///
-/// Lists of dependents and waiters can be long, so each is read in pieces: a prefix, which grows when it is used up, is
-/// copied under the lock of its operation. An operation that is registered behind the prefix meanwhile searches for its
-/// own cycles.
+/// Lists of dependents and waiters can be long, so each is read in pages: a prefix of the list, which grows when it is
+/// used up, is copied under the lock of its operation. It does no harm to miss an entry that another thread appends
+/// meanwhile, because that thread runs its own search.
 struct WaitExploration {
     enum Direction {
         /// Towards the operations that must finish first.
@@ -150,11 +150,11 @@ struct WaitExploration {
         /// Like ``upstream``, and also through the current dependencies of operations that nobody has added yet, and
         /// through the current children of groups that do not run yet.
         case upstreamOfUnadded
-        /// Towards the operations that cannot go on before.
+        /// Towards the operations that wait for this one.
         case downstream
     }
 
-    private static let firstPiece = 8
+    private static let firstPageSize = 8
 
     private let direction: Direction
     /// The operations that were found. The index of each one is its node in the graph.
@@ -167,7 +167,7 @@ struct WaitExploration {
     /// True if a goal has been reached, so that there probably is a cycle.
     private(set) var hasReachedGoal = false
     /// The part of the open node's neighbours that has been read.
-    private var piece = AnyOperation.Neighbours(isWhole: false)
+    private var page = AnyOperation.Neighbours(isComplete: false)
     private var limit = 0
     private var used = 0
 
@@ -188,15 +188,15 @@ struct WaitExploration {
     /// Follows one edge, reads more of a node's neighbours, or closes a node that has no more.
     mutating func step() {
         steps += 1
-        if used < piece.operations.count {
-            follow(piece.operations[used])
+        if used < page.operations.count {
+            follow(page.operations[used])
             used += 1
-        } else if piece.isWhole {
+        } else if page.isComplete {
             closeNode()
         } else {
-            limit = limit == 0 ? Self.firstPiece : 4 * limit
+            limit = limit == 0 ? Self.firstPageSize : 4 * limit
             // The prefix is read again from the start, because operations may have left the list meanwhile.
-            piece = operations[graph.count].neighbours(direction, first: limit)
+            page = operations[graph.count].neighbours(direction, first: limit)
             used = 0
         }
     }
@@ -217,8 +217,8 @@ struct WaitExploration {
 
     private mutating func closeNode() {
         graph.closeNode()
-        isUnadded.append(piece.isOfUnadded)
-        piece = AnyOperation.Neighbours(isWhole: false)
+        isUnadded.append(page.isOfUnadded)
+        page = AnyOperation.Neighbours(isComplete: false)
         limit = 0
         used = 0
     }
@@ -242,7 +242,7 @@ extension AnyOperation {
     struct Neighbours {
         var operations: [AnyOperation] = []
         /// True if there are no more.
-        var isWhole: Bool
+        var isComplete: Bool
         /// True if nobody has added the operation whose neighbours these are.
         var isOfUnadded = false
     }
@@ -262,26 +262,26 @@ extension AnyOperation {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
             switch life.phase {
             case .created:
-                if !ifUnadded { return (Neighbours(isWhole: true), [], []) }
+                if !ifUnadded { return (Neighbours(isComplete: true), [], []) }
                 return (sources(life, first: limit, isUnadded: true), life.optionalState?.childGroups ?? [], [])
             case .added:
-                if life.optionalState?.endAfterLinking != nil { return (Neighbours(isWhole: true), [], []) }
+                if life.optionalState?.endAfterLinking != nil { return (Neighbours(isComplete: true), [], []) }
                 return (sources(life, first: limit), ifUnadded ? life.optionalState?.childGroups ?? [] : [], [])
             case .evaluating, .executing, .finishing:
                 guard let optionalState = life.optionalState else { break }
                 let awaited = Array(optionalState.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
                 return (
-                    Neighbours(operations: awaited, isWhole: awaited.count < limit), optionalState.childGroups,
+                    Neighbours(operations: awaited, isComplete: awaited.count < limit), optionalState.childGroups,
                     optionalState.listeners
                 )
             case .finished: break
             }
-            return (Neighbours(isWhole: true), [], [])
+            return (Neighbours(isComplete: true), [], [])
         }
         for group in groups {
             let children = group.waitsFor(first: limit, includesPlanned: ifUnadded)
             neighbours.operations += children
-            if children.count >= limit { neighbours.isWhole = false }
+            if children.count >= limit { neighbours.isComplete = false }
         }
         for listener in listeners { neighbours.operations += listener.waitsFor }
         return neighbours
@@ -291,7 +291,7 @@ extension AnyOperation {
     private final func sources(_ life: borrowing Lifecycle, first limit: Int, isUnadded: Bool = false) -> Neighbours {
         assert(life.phase == .created || life.phase == .added, "An operation that has begun waits for no dependency.")
         let sources = edges.first(limit)
-        return Neighbours(operations: sources, isWhole: sources.count < limit, isOfUnadded: isUnadded)
+        return Neighbours(operations: sources, isComplete: sources.count < limit, isOfUnadded: isUnadded)
     }
 
     /// Returns the operations that cannot go on before this one has finished.
@@ -303,7 +303,7 @@ extension AnyOperation {
         }
         return Neighbours(
             operations: dependents + waiters.compactMap(\.waitingBody),
-            isWhole: dependents.count < limit && waiters.count < limit)
+            isComplete: dependents.count < limit && waiters.count < limit)
     }
 
     final var waitsFor: [AnyOperation] { waitsFor(first: .max).operations }

@@ -2,7 +2,8 @@
 /// operation's lock.
 enum OptionalStateStorage {
     case none
-    /// The first case with a payload that is a reference, so it is stored unchanged, where LeakSanitizer finds it.
+    /// This must stay the first case with a payload. Swift then stores the reference without tag bits, so LeakSanitizer
+    /// recognises it.
     case optionalState(OptionalState)
     /// The operation has nothing but limits that it shares with other operations.
     case limits(Unretained<SharedLimits>)
@@ -64,7 +65,8 @@ enum OptionalStateStorage {
         return borrowedOptionalState?.use { $0.borrowedTiming }
     }
 
-    /// Changes the shared limits. Returns false if the limits are, or have to be, a part of the optional state.
+    /// Changes the shared limits. Returns false if the operation has optional state, or if the table of shared limits
+    /// has no room for these.
     @inline(__always)
     mutating func changeShared(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
         var values: SharedLimits.Values
@@ -80,8 +82,8 @@ enum OptionalStateStorage {
     }
 }
 
-/// Time limits and further attempts of an operation, for the worker that runs it. They live until the operation has
-/// finished.
+/// Time limits and further attempts of an operation, for the worker that runs it. The references are not retained:
+/// shared limits are never released, and the operation's own state lives until the operation has finished.
 enum Timing {
     case shared(Unretained<SharedLimits>)
     case own(Unretained<TimedState>)
@@ -135,7 +137,8 @@ extension Lifecycle {
         return optionalState?.timing
     }
 
-    /// Returns nil after the add, because other threads may then read the optional state.
+    /// Returns the timing to configure, or nil once the operation has been added, because other threads may then read
+    /// the optional state.
     @inline(__always)
     mutating func timingToChange() -> Unretained<TimedState>? {
         phase == .created ? optionalStateStorage.ensureTiming() : nil
