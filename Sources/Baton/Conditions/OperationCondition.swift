@@ -16,9 +16,9 @@
 /// A cancel of the operation also cancels the dependencies of its conditions and the evaluation. The operation finishes
 /// when they have returned, so a condition that never returns delays its own operation and no other.
 ///
-/// Several conditions of the same type all count. As soon as one condition does not let the operation run, the
-/// evaluation of the others is cancelled. If several conditions do not let it run, a failed one takes precedence over
-/// one that skips, and among equals the one that was added first.
+/// Conditions of the same type are not merged: each one is evaluated. As soon as one condition does not let the
+/// operation run, the evaluation of the others is cancelled. If several conditions do not let it run, a failed one
+/// takes precedence over one that skips, and among equals the one that was added first.
 public protocol OperationCondition: Sendable {
     /// The name of the condition in errors and explanations. The default is the name of the type.
     var name: String { get }
@@ -32,7 +32,8 @@ public protocol OperationCondition: Sendable {
 
     /// Returns an operation that has to finish before the condition is evaluated, such as a request for a permission.
     ///
-    /// Called once, on the task of the evaluation, when the dependencies of `operation` have finished. The returned
+    /// Baton calls this method once, on the operation's own task, after the dependencies of `operation` have finished.
+    /// If an earlier condition has cancelled that task, another task of the queue makes the call. The returned
     /// operation runs as a child: a cancel of `operation` cancels it, and it runs even while the queue is suspended. An
     /// operation that was added to a queue before is only awaited, and does not run under ``exclusions``. The default
     /// is nil.

@@ -45,8 +45,8 @@ public final class AsyncOperationQueue: Sendable {
     ///     `taskLocals: Request.$id, ServiceContext.$current`. Their values are those of the task that adds an
     ///     operation. They are bound around the operation's body, with the hooks of ``around(_:)``, and around its
     ///     handlers, except handlers that are added after the operation has finished and its other handlers have
-    ///     returned. Operations that the body runs or produces get the values in turn. Conditions, the operations that
-    ///     conditions bring along, and retry predicates do not see them. A value is released when the operation has
+    ///     returned. Operations that the body runs or produces get the values in turn. Conditions, their dependencies
+    ///     and retry predicates do not see them. A value is released when the operation has
     ///     finished and its handlers have returned. Each task-local costs about 0.1 to 0.2 µs per operation.
     ///   - onMisuse: The handler for calls that make no sense; see the property.
     public convenience init<each Local: Sendable>(

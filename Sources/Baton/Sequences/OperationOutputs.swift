@@ -44,8 +44,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.
     ///   - body: Called with each element, on the task of its operation.
-    ///   - file: The file of the call site that the operations are made at.
-    ///   - line: The line of the call site that the operations are made at.
+    ///   - file: The file to report as the origin of the operations.
+    ///   - line: The line to report as the origin of the operations.
     /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
@@ -70,8 +70,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.
     ///   - body: Called with each element and the context of its operation, on the task of that operation.
-    ///   - file: The file of the call site that the operations are made at.
-    ///   - line: The line of the call site that the operations are made at.
+    ///   - file: The file to report as the origin of the operations.
+    ///   - line: The line to report as the origin of the operations.
     /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
