@@ -3,9 +3,9 @@ internal import CBatonProcess
 
 /// A thread that polls descriptors for all tasks that wait for one.
 ///
-/// The first program starts it. It stays until this process ends, and sleeps while no task waits. It uses `poll` and
-/// not `epoll` or `kqueue`, because `poll` exists on every platform, and the few descriptors of the programs that run
-/// at a time can be listed in microseconds.
+/// ``shared()`` starts the thread when the first program is launched. The thread runs until this process ends, and
+/// sleeps while no task waits. It uses `poll` and not `epoll` or `kqueue`, because `poll` exists on every platform, and
+/// the few descriptors of the programs that run at a time can be listed in microseconds.
 final class Poller: Sendable {
     typealias Ticket = PollerStateMachine<Wakeup>.Ticket
     typealias Interest = PollerStateMachine<Wakeup>.Interest
@@ -45,8 +45,8 @@ final class Poller: Sendable {
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
     }
 
-    /// Ends `wakeup` with true when the descriptor is ready, at its end, or invalid. The caller must not close the
-    /// descriptor before that, or before it has removed the ticket.
+    /// Ends `wakeup` with true when the descriptor is ready, at its end, or invalid. The caller may close the
+    /// descriptor once `wakeup` has ended or the ticket has been removed.
     func add(_ wakeup: Wakeup, for interest: Interest, on descriptor: Descriptor) -> Ticket {
         let (ticket, mustWake) = machine.withLock { $0.add(wakeup, for: interest, on: descriptor.number) }
         if mustWake { wakeUp() }
@@ -67,7 +67,7 @@ final class Poller: Sendable {
 
     // MARK: Thread
 
-    /// Wakes the thread. If the pipe is full, the write fails, but the thread will wake all the same.
+    /// Wakes the thread. A full pipe makes the write fail, which does no harm: the unread bytes wake the thread.
     private func wakeUp() {
         var byte: UInt8 = 0
         _ = baton_write(wakeUpPipe.writing.number, &byte, 1)
@@ -80,8 +80,8 @@ final class Poller: Sendable {
                 let wanted = watch.interest == .reading ? baton_readable : baton_writable
                 watches.append(baton_watch(descriptor: watch.descriptor, wanted: wanted, found: 0))
             }
-            // The poll fails if memory is short, or if the limit of descriptors was lowered below their number. That
-            // may pass, and to poll again at once would take a whole core.
+            // The poll fails if memory is short, or if the limit of descriptors was lowered below their number. Either
+            // may be temporary. The pause keeps the thread from taking a whole core if it lasts.
             if baton_poll(&watches, watches.count) != 0 { pause() }
             if watches[0].found != 0 { drain() }
             let ready = zip(round, watches.dropFirst()).filter { $1.found != 0 }.map { $0.0.ticket }
