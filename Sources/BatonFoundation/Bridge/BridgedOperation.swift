@@ -27,7 +27,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         stopWaiting()
     }
 
-    /// Passes cancels of the operation on to this object. Must be called once, after the table has stored this object.
+    /// Forwards cancellation of the operation to this object. Must be called once, after the table has stored this
+    /// object.
     func follow() {
         table.follow(operation) { $0.noteCancel() }
     }
@@ -35,7 +36,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     // MARK: Foundation operations that the operation waits for
 
     /// The result of a search for Foundation operations that the operation waits for. It holds until the graph changes.
-    private struct Known {
+    private struct SearchResult {
         let change: UInt64
         /// An operation that had not finished when it was found, or nil if there was none.
         let foundation: Foundation.Operation?
@@ -43,7 +44,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     /// The wait for one Foundation operation. When that operation finishes, the bridge searches for the next one.
     private struct Wait {
-        var known: Known?
+        var known: SearchResult?
         /// The watch on that operation, until it finishes.
         var watch: CompletionWatch?
         var foundation: Foundation.Operation?
@@ -51,12 +52,14 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         /// released.
         var hasStopped = false
 
-        var isSatisfied: Bool { hasStopped || watch == nil }
+        /// True if there is no known reason to wait.
+        var mayBeReady: Bool { hasStopped || watch == nil }
     }
 
     private let wait = Locked(Wait())
 
-    /// Searches for a Foundation operation that the operation waits for, and waits for it before the bridge is ready.
+    /// If the operation waits for an unfinished Foundation operation, watches that one, and keeps the bridge from
+    /// becoming ready until it finishes.
     ///
     /// If the bridge started earlier, it would occupy a place in its `OperationQueue` that the other operation may
     /// need. The search runs whenever Foundation asks, because dependencies may be added in any order. The bridge does
@@ -67,7 +70,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         let watch = CompletionWatch(of: foundation) { [weak self] in self?.noteEnd(of: foundation) }
         // Another thread may have stored a watch in the meantime.
         let isNeeded = wait.withLock { wait in
-            if !wait.isSatisfied || wait.hasStopped { return false }
+            if !wait.mayBeReady || wait.hasStopped { return false }
             (wait.watch, wait.foundation) = (watch, foundation)
             return true
         }
@@ -94,7 +97,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
                     continue
                 }
                 for bridge in walk.bridges(onTheWayTo: place) {
-                    bridge.remember(Known(change: change, foundation: foundation))
+                    bridge.remember(SearchResult(change: change, foundation: foundation))
                 }
                 return foundation
             }
@@ -108,8 +111,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
             walk.visitDependencies(of: operation, at: place)
         }
         if !seesItself {
-            remember(Known(change: change, foundation: nil))
-            for bridge in walk.bridges { bridge.remember(Known(change: change, foundation: nil)) }
+            remember(SearchResult(change: change, foundation: nil))
+            for bridge in walk.bridges { bridge.remember(SearchResult(change: change, foundation: nil)) }
         }
         return nil
     }
@@ -124,19 +127,20 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         let (known, foundation) = wait.withLock { ($0.known, $0.foundation) }
         if let foundation, !foundation.isFinished { return .waits(foundation) }
         // Once a bridge has been started, its operation and everything that it waits for have been added, so the search
-        // needs to go no further.
+        // need not go further.
         if machine.withLock({ $0.phase }) != .idle { return .isClear }
         guard let known, known.change == change else { return .unknown }
         guard let foundation = known.foundation else { return .isClear }
         return foundation.isFinished ? .unknown : .waits(foundation)
     }
 
-    private func remember(_ known: Known) { wait.withLock { $0.known = known } }
+    private func remember(_ known: SearchResult) { wait.withLock { $0.known = known } }
 
     /// A walk over everything that an operation waits for, which visits each operation once.
     private struct Walk {
         private var steps: [(operation: AnyOperation, from: Int)]
-        private var left = [0]
+        /// The steps whose operations have not been visited.
+        private var pending = [0]
         private var seen: Set<UInt64>
         private var bridged: [Int: BridgedOperation] = [:]
 
@@ -145,12 +149,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
             seen = [operation.reference.id]
         }
 
-        mutating func next() -> (AnyOperation, place: Int)? { left.popLast().map { (steps[$0].operation, $0) } }
+        mutating func next() -> (AnyOperation, place: Int)? { pending.popLast().map { (steps[$0].operation, $0) } }
 
         mutating func visitDependencies(of operation: AnyOperation, at place: Int) {
             for source in operation.dependencies + operation.plannedChildren
             where source.state != .finished && seen.insert(source.reference.id).inserted {
-                left.append(steps.count)
+                pending.append(steps.count)
                 steps.append((source, place))
             }
         }
@@ -208,10 +212,10 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         if !super.isReady { return false }
         // On Linux, a queue asks all waiting operations whenever one has finished, so this has to be cheap: while the
         // bridge waits for one Foundation operation, it does not search for others.
-        if isCancelled || !wait.withLock(\.isSatisfied) { return isCancelled }
+        if isCancelled || !wait.withLock(\.mayBeReady) { return isCancelled }
         if !FoundationStandIn.anyExists { return true }
         waitForFoundationDependency()
-        return wait.withLock(\.isSatisfied)
+        return wait.withLock(\.mayBeReady)
     }
 
     override var isAsynchronous: Bool { true }
@@ -232,8 +236,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         machine.withLock { $0.execute() }
         didChangeValue(for: \.isExecuting)
         let queue = queue.withLock { $0 }
-        // The operation is added first, because it would not finish if nobody else adds it. A cancelled operation has
-        // finished, or is about to.
+        // Add the operation to its queue if nobody has done so; otherwise it would never finish. A cancelled operation
+        // has finished, or is about to.
         if !operation.isCancelled { queue?.addUnlessAdded(operation) }
         if operation.state == .finished { return finish() }
         // A dependent operation waits for the end, because a `didFinish` handler would run after earlier handlers,
@@ -263,7 +267,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     }
 
     /// Removes all dependencies. On Linux, a dependency keeps the address of a cancelled dependent, and accesses it
-    /// later, even if the dependency already says that it has finished.
+    /// later, even after `isFinished` of the dependency is true.
     private func dropDependencies() {
         #if !canImport(ObjectiveC)
             for dependency in dependencies { removeDependency(dependency) }
