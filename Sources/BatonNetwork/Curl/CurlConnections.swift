@@ -48,10 +48,11 @@
         /// When the table reaches this count, closed connections are removed from it.
         private var pruneThreshold = 1024
 
-        func noteEvent() { eventCount &+= 1 }
+        func recordEvent() { eventCount &+= 1 }
 
-        /// Notes which of the sockets that a transfer has opened has become its connection.
-        func note(_ opened: [curl_socket_t], as id: ID, _ version: Version) {
+        /// Records the socket of a transfer's connection: the last one among those it opened whose addresses match
+        /// `id`.
+        func recordConnection(_ opened: [curl_socket_t], as id: ID, _ version: Version) {
             guard let socket = opened.last(where: { id.matches($0) }) else { return }
             connections[id] = Connection(socket: socket, version: version)
             if connections.count < pruneThreshold { return }
@@ -59,7 +60,7 @@
             pruneThreshold = max(1024, 2 * connections.count)
         }
 
-        func note(_ version: Version, of id: ID) { connections[id]?.version = version }
+        func setVersion(_ version: Version, of id: ID) { connections[id]?.version = version }
 
         /// Returns whether a connection is known to use HTTP/2.
         func usesHTTP2(_ id: ID) -> Bool { connection(id)?.version == .http2 }
@@ -76,7 +77,7 @@
             return isRead || baton_curl_is_readable(connection.socket) != 0
         }
 
-        /// Returns whether the peer has closed the connection.
+        /// Returns true if the connection is known, does not use HTTP/2, and was closed by its peer.
         func isClosed(_ id: ID) -> Bool {
             guard let connection = connection(id), connection.version != .http2 else { return false }
             return baton_curl_is_closed(connection.socket) != 0
@@ -106,17 +107,17 @@
             return count < 0 ? nil : count
         }
 
-        func streamPauses(on id: ID) { pausedCounts[id, default: 0] += 1 }
+        func recordPause(on id: ID) { pausedCounts[id, default: 0] += 1 }
 
-        func streamResumes(on id: ID) {
+        func recordResume(on id: ID) {
             let count = pausedCounts[id, default: 0]
             assert(count > 0, "Internal inconsistency: a stream resumes that was not paused")
             pausedCounts[id] = count > 1 ? count - 1 : nil
         }
 
         /// The number of bytes that libcurl has read from HTTP/2 connections with paused streams. The other streams of
-        /// such a connection make no progress until libcurl has buffered the bytes of the paused ones, for which it
-        /// calls no callback.
+        /// such a connection make no progress until libcurl has buffered the bytes of the paused ones. libcurl does
+        /// that without calling back, so this count is the only sign of progress.
         var readCount: Int64 {
             pausedCounts.keys.reduce(0) { count, id in
                 count &+ (connection(id).map { baton_curl_read_count($0.socket) } ?? 0)

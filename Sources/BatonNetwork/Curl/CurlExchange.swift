@@ -44,9 +44,9 @@
             didSet {
                 guard isMultiplexed, isReceivingPaused != oldValue, let connection else { return }
                 if isReceivingPaused {
-                    connections.streamPauses(on: connection)
+                    connections.recordPause(on: connection)
                 } else {
-                    connections.streamResumes(on: connection)
+                    connections.recordResume(on: connection)
                 }
             }
         }
@@ -143,7 +143,7 @@
         // MARK: Callbacks of libcurl
 
         func connectionBegins() {
-            connections.noteEvent()
+            connections.recordEvent()
             waitsForOthers = false
             if lastActivity == nil { lastActivity = clock.now }
             if isConnecting { return }
@@ -202,9 +202,9 @@
         /// Returns false if the request must not be sent: the connection cannot be used, or the request would be sent
         /// twice.
         func requestBegins(on connection: CurlConnections.ID) -> Bool {
-            connections.noteEvent()
+            connections.recordEvent()
             let isNew = !openedSockets.isEmpty
-            connections.note(openedSockets, as: connection, isSecure ? handle.version : .http1)
+            connections.recordConnection(openedSockets, as: connection, isSecure ? handle.version : .http1)
             connectionEnds()
             waitsForOthers = false
             if !isNew, !wantsAnotherConnection,
@@ -232,7 +232,7 @@
 
         /// Returns false if the transfer has to be stopped.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
-            connections.noteEvent()
+            connections.recordEvent()
             lastActivity = clock.now
             switch parser.line(line) {
             case .more: return true
@@ -260,14 +260,14 @@
         private func noteVersion() {
             guard let connection else { return }
             let isHTTP2 = handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
-            connections.note(isHTTP2 ? .http2 : .http1, of: connection)
+            connections.setVersion(isHTTP2 ? .http2 : .http1, of: connection)
             if !isHTTP2 || isMultiplexed { return }
             isMultiplexed = true
             connections.multiplexedCount += 1
         }
 
         func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
-            connections.noteEvent()
+            connections.recordEvent()
             lastActivity = clock.now
             guard parser.isComplete else {
                 _ = fail(.invalidAnswer("its head does not end"))
@@ -287,7 +287,7 @@
         /// Returns what libcurl expects from its read callback: the number of bytes, or a code that pauses or aborts
         /// the transfer.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-            connections.noteEvent()
+            connections.recordEvent()
             if discardSocket != nil { return 0 }
             switch source?.read(into: buffer) {
             case .bytes(let count)?: return count
@@ -305,7 +305,7 @@
 
         func hasSent(_ count: Int64) {
             if count == sentCount { return }
-            connections.noteEvent()
+            connections.recordEvent()
             sentCount = count
             lastActivity = clock.now
             transfer.sent(count)

@@ -66,7 +66,7 @@ extension HTTPOptions {
                     .insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request, after: answer.head)
             }
             // The previous pass of a stream has to end before the next one begins.
-            if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.worthReading {
+            if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.maxDrainedCount {
                 _ = await answer.body.beginning(upTo: 0)
             }
             count += 1

@@ -31,21 +31,21 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
 extension HTTPBody {
     /// Returns the whole body, or at least one byte more than `limit` if the body is longer.
-    func collect(upTo limit: Int, _ count: (Int) -> Void = { _ in }) async throws -> Data {
+    func collect(upTo limit: Int, _ onProgress: (Int) -> Void = { _ in }) async throws -> Data {
         var data = Data()
         for try await piece in self {
             data.append(piece)
-            count(data.count)
+            onProgress(data.count)
             if data.count > limit { return data }
         }
         return data
     }
 
-    /// The largest rest of a response, in bytes, that is read so that its connection can be used again. Reading so
-    /// little is faster than opening another connection.
-    static let worthReading: Int64 = 65536
+    /// The greatest number of remaining bytes of a body that are read so that the connection can be used again. For
+    /// more bytes, opening another connection is faster.
+    static let maxDrainedCount: Int64 = 65536
 
-    /// Returns at most the first `limit` bytes. It stops reading after ``worthReading`` bytes, or after a second.
+    /// Returns at most the first `limit` bytes. It stops reading after ``maxDrainedCount`` bytes, or after a second.
     func beginning(upTo limit: Int) async -> Data {
         await withTaskGroup(of: Data?.self) { group in
             group.addTask {
@@ -55,7 +55,7 @@ extension HTTPBody {
                     for try await piece in self {
                         count += Int64(piece.count)
                         beginning.append(piece.prefix(limit - beginning.count))
-                        if count >= Self.worthReading { break }
+                        if count >= Self.maxDrainedCount { break }
                     }
                 } catch {}
                 return beginning

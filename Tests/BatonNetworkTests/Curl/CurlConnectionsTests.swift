@@ -70,7 +70,7 @@
                     localPort: Int32(try port(of: first)), peer: "127.0.0.1", peerPort: Int32(try port(of: server)))
             }
             // One transfer has opened both sockets, so their order does not tell which is which.
-            for id in ids { connections.note(clients, as: id, .http1) }
+            for id in ids { connections.recordConnection(clients, as: id, .http1) }
             #expect(ids.map(connections.isClosed) == [false, false])
             #expect(ids.map { connections.hasLeftovers($0, onceRead: false) } == [false, false])
             // Bytes count as acknowledged when the peer's system has received them, even if the peer does not read
@@ -79,9 +79,9 @@
             _ = try checked(Int32(send(clients[1], "hello", 5, 0)), "send")
             while connections.acknowledgedCount(ids[1]) != before[1] + 5 { await Task.yield() }
             #expect(connections.acknowledgedCount(ids[0]) == before[0])
-            connections.note(.http2, of: ids[1])
+            connections.setVersion(.http2, of: ids[1])
             #expect(connections.acknowledgedCount(ids[1]) == nil)
-            connections.note(.http1, of: ids[1])
+            connections.setVersion(.http1, of: ids[1])
             _ = try checked(Int32(send(accepted[1], "x", 1, 0)), "send")
             #expect(ids.map { connections.hasLeftovers($0, onceRead: false) } == [false, true])
             close(accepted.removeFirst())
@@ -102,7 +102,7 @@
             let id = CurlConnections.ID(
                 localPort: Int32(try port(of: old)), peer: "127.0.0.1", peerPort: Int32(serverPort))
             let connections = CurlConnections()
-            connections.note([old], as: id, .http1)
+            connections.recordConnection([old], as: id, .http1)
             let accepted = try checked(accept(server, nil, nil), "accept")
             close(accepted)
             #expect(connections.isClosed(id))
