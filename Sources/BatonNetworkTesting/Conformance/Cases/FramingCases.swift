@@ -78,7 +78,7 @@ extension HTTPTransportConformance {
                 try trial.requireAnswer(await trial.reply("HTTP/1.1 200 OK\r\n\r\n"), body: "", to: "an empty one")
             },
             Case(
-                "http-1.0", "An answer of HTTP/1.0 is understood, with and without a length.", "RFC 9112, 2.3"
+                "http-1.0", "A response of HTTP/1.0 is understood, with and without a length.", "RFC 9112, 2.3"
             ) { trial in
                 try trial.requireAnswer(await trial.reply("HTTP/1.0 200 OK\r\n\r\nhello"), body: "hello")
                 try trial.requireAnswer(
@@ -91,12 +91,12 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "no-body-204", "An answer 204 has no body, whatever its Content-Length says.", "RFC 9112, 6.3"
+                "no-body-204", "A 204 response has no body, whatever its Content-Length says.", "RFC 9112, 6.3"
             ) { trial in
                 try await requireNoBody(trial, 204)
             },
             Case(
-                "no-body-304", "An answer 304 has no body, whatever its Content-Length says.", "RFC 9112, 6.3"
+                "no-body-304", "A 304 response has no body, whatever its Content-Length says.", "RFC 9112, 6.3"
             ) { trial in
                 try await requireNoBody(trial, 304)
             },

@@ -12,7 +12,7 @@ extension HTTPTransportConformance {
             Case("no-http-ssh", "The greeting of an SSH server is no valid answer.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".utf8))
             },
-            Case("no-http-icy", "An answer of ICY is no valid answer.", "RFC 9112, 4") { trial in
+            Case("no-http-icy", "A response of ICY is not a valid response.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data("ICY 200 OK\r\nicy-name: radio\r\n\r\nhello".utf8))
             },
             Case("no-http-tls", "An alert of TLS is no valid answer.", "RFC 9112, 4") { trial in

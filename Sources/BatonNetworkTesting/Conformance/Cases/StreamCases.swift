@@ -144,7 +144,7 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "stream-early-answer", "An answer before the end of a stream is the answer.", "RFC 9112, 9.3"
+                "stream-early-answer", "A response that comes before the end of a stream is returned.", "RFC 9112, 9.3"
             ) { trial in
                 trial.server.on(
                     "/", readsBodyFirst: false, .answer(413, ["Connection: close"], body: "too large"),

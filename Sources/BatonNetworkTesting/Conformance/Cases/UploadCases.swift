@@ -103,7 +103,7 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "early-answer", "An answer that comes before the body was read is the answer.", "RFC 9112, 9.3"
+                "early-answer", "A response that comes before the body was read is returned.", "RFC 9112, 9.3"
             ) { trial in
                 trial.server.on(
                     "/", readsBodyFirst: false, .answer(413, ["Connection: close"], body: "too large"),
