@@ -38,8 +38,8 @@ final class GraphvizProcess: Sendable {
         let input = folder.appending(path: "graph.dot")
         let output = folder.appending(path: "graph.svg")
         let messages = folder.appending(path: "messages")
-        try PictureFile.write(Array(dot.utf8), to: input.path)
-        try PictureFile.write([], to: messages.path)
+        try AtomicFile.write(Array(dot.utf8), to: input.path)
+        try AtomicFile.write([], to: messages.path)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = ["-Tsvg", "-o", output.path, input.path]

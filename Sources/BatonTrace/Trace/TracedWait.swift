@@ -9,7 +9,7 @@ public struct TracedWait: Sendable, Hashable {
         case dependencies
         /// The operation's own delay had not passed after its dependencies had finished.
         case delay
-        /// The operation's conditions were evaluated, and the operations that they bring along ran.
+        /// The operation's conditions were evaluated, and their dependencies ran.
         case conditions
         /// The operation waited for a permit: as many other operations ran as the queue is wide.
         case queue

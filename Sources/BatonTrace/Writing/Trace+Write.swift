@@ -40,7 +40,7 @@ extension Trace {
             let svg = try await svg()
             makeBytes = { Array(svg.utf8) }
         }
-        try await BlockingThread.run { try PictureFile.write(makeBytes(), to: path) }
+        try await BlockingThread.run { try AtomicFile.write(makeBytes(), to: path) }
     }
 }
 
@@ -48,7 +48,7 @@ extension Trace {
 
 /// Replaces a file atomically: a failed write leaves an existing file unchanged. If the path names a device, a pipe or
 /// another file that is not regular, the data is written to it directly.
-enum PictureFile {
+enum AtomicFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
             try Data(bytes).write(
