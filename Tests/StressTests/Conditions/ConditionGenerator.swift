@@ -8,7 +8,9 @@ extension Graph {
             // The outcome of an exact graph is predicted, so several conditions are not combined with `not` and `or`,
             // which hide answers.
             let isPlain = isExact && count > 1
-            // Several conditions are evaluated in child tasks, where the search for deadlocks does not see a wait.
+            // A condition may wait for another operation if the graph has no exclusions. With exclusions, only holders
+            // that may wait may have such a condition, and only one: several are evaluated in child tasks, whose waits
+            // the search for deadlocks does not see.
             let mayAwait = names.isEmpty || holdersWait && count == 1
             let shape = shape(isPlain: isPlain, mayAwait: mayAwait, depth: 0, &dice)
             node.conditions.append(ConditionNote(id: conditionCount, shape: shape))

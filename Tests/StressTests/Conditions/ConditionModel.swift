@@ -1,6 +1,6 @@
 import Baton
 
-/// The answers of conditions, given the outcomes of the operations that they bring along.
+/// The answers of conditions, given the outcomes of their dependencies.
 extension Model {
     private enum Answer {
         case satisfied

@@ -1,7 +1,7 @@
 /// The ancestors that each operation may have. There are more than in reality: an operation that several bodies could
 /// run has only one of them as its parent.
 ///
-/// The operations that a condition brings along have a number of their own, after the numbers of the nodes:
+/// The dependencies of a condition have a number of their own, after the numbers of the nodes:
 /// ``ConditionNote/owner(in:)``.
 struct Kin: Sendable {
     private var ancestors: [Set<Int>]

@@ -1,7 +1,7 @@
 import Baton
 import Synchronization
 
-/// Records and checks of what bodies do.
+/// Records what bodies do, and checks it against the guarantees. The codes are those of `Documentation/Guarantees.md`.
 extension Ledger {
     func bodyBegan(_ id: Int, _ operation: AnyOperation, attempt: Int, after sources: [AnyOperation]) {
         attemptBegan(id, attempt)
@@ -12,7 +12,7 @@ extension Ledger {
             // its `willFinish` handlers.
             let isApart = !graph.nodes[id].sources.contains(source.reference.node)
             if isApart, !isSeeded, source.isCancelled, state == .finishing { continue }
-            violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
+            violation("G3: n\(id) began while its source \(source.reference) was \(state)")
         }
         nodes[id].hasCancelledItself.store(false, ordering: .relaxed)
         checkConditions(id)
@@ -69,8 +69,9 @@ extension Ledger {
         if let queue = queue(of: id) { queues[queue].holding.subtract(1, ordering: .relaxed) }
     }
 
-    /// Checks the number of permits after a body has taken one. Running bodies may exceed a width that was just
-    /// reduced, but under a seed no new body starts then.
+    /// Checks the number of permits after a body has taken one. After the width was reduced, running bodies may exceed
+    /// it. So only a start under a seed is checked against the current width, and everything else against the greatest
+    /// width.
     private func tookPermit(_ id: Int, isStart: Bool) {
         guard let queue = queue(of: id) else { return }
         let record = queues[queue]
