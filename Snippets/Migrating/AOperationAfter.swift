@@ -1,6 +1,6 @@
 import Baton
 
-struct NotSignedIn: Error {}
+struct Offline: Error {}
 
 struct Profile: Sendable { let name: String }
 
@@ -18,7 +18,7 @@ struct SignedIn: OperationCondition {
 struct FetchProfile: Procedure {
     let id: Int
     func execute(in context: OperationContext) async throws -> Profile {
-        if context.attempt < 2 { throw NotSignedIn() }
+        if context.attempt < 2 { throw Offline() }
         return Profile(name: "Ada \(id)")
     }
 }
@@ -34,8 +34,8 @@ struct Greeting: InputProcedure {
 
 let fetch = AsyncOperation(FetchProfile(id: 7))
     .addCondition(SignedIn())
-    .unique(by: 7)
-    .retryOnFailure { earlier, error in earlier < 3 && error.underlyingError is NotSignedIn }  // 0 at the first failure
+    .unique(by: "profile 7")
+    .retryOnFailure { earlier, error in earlier < 3 && error.underlyingError is Offline }  // 0 at the first failure
     .timeout(.seconds(5))
 let greeting = AsyncOperation(Greeting(), resultOf: fetch)
     .didFinish { @MainActor result in print(result) }  // success("Hello, Ada 7")
