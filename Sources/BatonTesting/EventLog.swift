@@ -24,7 +24,9 @@ public final class EventLog<Event: Sendable>: Sendable {
         var events: [Event] { events(after: clearedCount) }
         var count: Int { total - clearedCount }
 
-        func events(after number: Int) -> [Event] { Array(stored.dropFirst(number - droppedCount)) }
+        func events(after number: Int) -> [Event] {
+            number == droppedCount ? stored : Array(stored.dropFirst(number - droppedCount))
+        }
 
         mutating func append(_ event: Event) { stored.append(event) }
 
