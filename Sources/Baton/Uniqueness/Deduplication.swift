@@ -220,15 +220,16 @@ extension AnyOperation {
         // The former body, edges and preconditions are released after unlocking.
         let needs = withLife { life in
             let needs = (
-                body.take(), edges.take(), (life.optionalState?.takePreconditions(), life.optionalState?.executor)
+                body: body.take(), edges: edges.take(), preconditions: life.optionalState?.takePreconditions(),
+                executor: life.optionalState?.executor
             )
             if let original { edges.append(original) }
             life.optionalState?.policies = []
             life.optionalState?.executor = nil
             return needs
         }
-        Trampoline.run(.release(Remains(body: needs.0, edges: needs.1, optionalState: nil, outcome: ())))
-        Trampoline.run(.drop(needs.2))
+        Trampoline.run(.release(Remains(body: needs.body, edges: needs.edges, optionalState: nil, outcome: ())))
+        Trampoline.run(.drop((needs.preconditions, needs.executor)))
     }
 
     // MARK: Joining
@@ -260,25 +261,40 @@ extension AnyOperation {
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
         let needs = former.flatMap(\.transitiveDependencies).filter { !own.contains(ObjectIdentifier($0)) }
-        // Replaced operations that have not begun end here, whatever they wait for, so only those that have begun can
-        // be on a cycle.
-        for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
-        if let path = cycle(behind: former) {
-            _ = endBeforeRun(with: .dependencyCycle(path))
-        } else {
-            for operation in former { operation.cancel(reason: reason) { _ in true } }
-        }
+        // A replaced operation that has not begun ends here, whatever it waits for, so it cannot be on a cycle. It is
+        // cancelled after the search, because an operation on a cycle replaces nothing.
+        let pending = former.filter { $0.withLife { $0.phase == .added } }
+        if endOnCycle(behind: former, assumingEnded: pending) { return }
+        for operation in pending { operation.cancel(reason: reason) { $0.phase == .added } }
+        // A pending operation may have begun since the search.
+        if pending.contains(where: \.mayStillRun), endOnCycle(behind: former) { return }
+        for operation in former { operation.cancel(reason: reason) { _ in true } }
         // Only operations that an add has pulled in are cancelled, and not those that a caller has added explicitly.
         for need in needs where need.withLife({ $0.wasAddedAsUpstream }) { need.cancelIfUnneeded(reason: reason) }
     }
 
-    /// The cycle that arises if a replaced operation waits for this one, perhaps through operations that are about to
-    /// be added behind it.
-    private final func cycle(behind former: [AnyOperation]) -> [OperationReference]? {
-        CycleFinder.cycle(through: self) { operation in
+    /// True unless the operation has ended.
+    private final var mayStillRun: Bool {
+        withLife { life in
+            switch life.phase {
+            case .created, .added, .evaluating, .executing: true
+            case .finishing, .finished: false
+            }
+        }
+    }
+
+    /// Fails this operation if a replaced operation waits for it, perhaps through operations that are about to be added
+    /// behind it. Returns true if it has failed.
+    private final func endOnCycle(behind former: [AnyOperation], assumingEnded ended: [AnyOperation] = []) -> Bool {
+        let ended = Set(ended.map { ObjectIdentifier($0) })
+        let cycle = CycleFinder.cycle(through: self) { operation in
             if operation === self { return former }
+            if ended.contains(ObjectIdentifier(operation)) { return [] }
             return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
-        }?.filter { !$0.isFence }.map(\.reference)
+        }
+        guard let cycle else { return false }
+        _ = endBeforeRun(with: .dependencyCycle(cycle.filter { !$0.isFence }.map(\.reference)))
+        return true
     }
 }
 

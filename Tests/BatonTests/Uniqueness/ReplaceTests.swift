@@ -162,6 +162,28 @@ import Testing
         #expect(old.ending == "success")
     }
 
+    @Test("A replacement that fails on a cycle does not cancel the operations that have not begun")
+    func replacementOnCycleCancelsNothing() {
+        let stage = TestQueue()
+        let need = stage.noting("need")
+        let last = stage.noting("last").unique(by: #function, policy: .replace)
+        let running = AsyncOperation("running") { [log = stage.log] in
+            do throws(OperationError) { try await last.value } catch { log(error.inShort) }
+        }
+        let pending = stage.noting("pending", after: need).unique(by: #function, policy: .replace)
+        stage.run(running.unique(by: #function))
+        stage.queue.isSuspended = true
+        pending.add(to: stage.queue, includingDependencies: true)
+        stage.run(last)
+        #expect(last.failure?.cycleNames == ["last", "running"])
+        #expect(!pending.isCancelled && !need.isCancelled)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(pending.ending == "success")
+        #expect(stage.ran.contains("need") && stage.ran.last == "pending")
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test func aWaitForTheReplacementThatBeginsLaterIsACycle() {
         let stage = TestQueue()
         let gate = Gate()
