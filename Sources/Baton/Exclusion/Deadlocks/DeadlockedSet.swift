@@ -2,24 +2,24 @@
 struct DeadlockedCycle {
     struct Claimant {
         let operation: AnyOperation
-        let number: UInt32
+        let claimNumber: UInt32
         let arrival: UInt64
     }
 
     private let members: [AnyOperation]
-    private let last: Claimant
+    private let victimClaim: Claimant
 
-    var victim: AnyOperation { last.operation }
+    var victim: AnyOperation { victimClaim.operation }
 
     /// Makes the cycle begin with the operation that requested its exclusions last. So if two threads find the cycle at
     /// the same time, both choose the same victim.
     init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
-        guard let last = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
-        guard let first = cycle.firstIndex(where: { $0 === last.operation }) else {
+        guard let victimClaim = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
+        guard let first = cycle.firstIndex(where: { $0 === victimClaim.operation }) else {
             preconditionFailure("an operation that waits for exclusions on a cycle is not on the cycle")
         }
         members = Array(cycle[first...] + cycle[..<first])
-        self.last = last
+        self.victimClaim = victimClaim
     }
 
     /// Ends the first member with an error. The other members leave their wait queues, so that they pass the claims
@@ -27,14 +27,31 @@ struct DeadlockedCycle {
     /// these members.
     func `break`() {
         for member in members.dropFirst() { _ = ExclusionManager.leaveQueues(member) }
-        last.operation.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: last.number)
+        victim.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: victimClaim.claimNumber)
     }
 }
 
+/// A member of a deadlocked set. Two searches that find equal members have found the operation in the same wait.
 struct StuckOperation: Equatable {
     let operation: AnyOperation
-    let waitsForExclusions: Bool
-    let number: UInt32
+    /// The arrival of the claim that waits; nil if the operation waits for no exclusions.
+    let arrival: UInt64?
+    let claimNumber: UInt32
+
+    fileprivate var claimant: DeadlockedCycle.Claimant? {
+        arrival.map { DeadlockedCycle.Claimant(operation: operation, claimNumber: claimNumber, arrival: $0) }
+    }
+}
+
+extension [StuckOperation] {
+    fileprivate var byOperation: [ObjectIdentifier: StuckOperation] {
+        Dictionary(map { (ObjectIdentifier($0.operation), $0) }) { $1 }
+    }
+
+    fileprivate func includes(_ others: [StuckOperation]) -> Bool {
+        let members = byOperation
+        return others.allSatisfy { members[ObjectIdentifier($0.operation)] == $0 }
+    }
 }
 
 /// The operations that can never finish unless one of them fails, whatever their wait queues are, among all that one
@@ -46,8 +63,13 @@ struct DeadlockedSet {
         var sources: [Int] = []
         /// The operations whose exclusions it waits for; nil if it waits for none.
         var holders: [Int]?
-        var number: UInt32 = 0
-        var arrival: UInt64 = 0
+        var claimNumber: UInt32 = 0
+        /// The arrival of the claim that waits; nil if the operation waits for no exclusions.
+        var arrival: UInt64?
+
+        var asStuckOperation: StuckOperation {
+            StuckOperation(operation: operation, arrival: arrival, claimNumber: claimNumber)
+        }
     }
 
     private var nodes: [Node]
@@ -79,7 +101,7 @@ struct DeadlockedSet {
         while next < nodes.count {
             let operation = nodes[next].operation
             // The number is read first: an operation that waits for its next claim by now has been granted this one.
-            nodes[next].number = operation.claimNumber
+            nodes[next].claimNumber = operation.claimNumber
             let sources = operation.waitsFor(first: left).operations.prefix(left)
             left -= sources.count
             nodes[next].sources = sources.map(place)
@@ -120,15 +142,9 @@ struct DeadlockedSet {
 
     func includes(_ operation: AnyOperation) -> Bool { stuck.contains { nodes[$0].operation === operation } }
 
-    private var members: [StuckOperation] {
-        stuck.map { place in
-            let node = nodes[place]
-            return StuckOperation(
-                operation: node.operation, waitsForExclusions: node.holders != nil, number: node.number)
-        }
-    }
+    private var members: [StuckOperation] { stuck.map { nodes[$0].asStuckOperation } }
 
-    func isPart(of other: DeadlockedSet) -> Bool { members.allSatisfy(other.members.contains) }
+    func isPart(of other: DeadlockedSet) -> Bool { other.members.includes(members) }
 
     /// Returns a cycle of stuck operations, through `origin` if there is one. Other operations may be on a cycle as
     /// well, and still get what they wait for from somebody else.
@@ -136,10 +152,8 @@ struct DeadlockedSet {
         let claimants = stuck.filter { nodes[$0].holders != nil }
         for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
             guard let cycle = cycle(through: claimant) else { continue }
-            let waiting = cycle.filter { nodes[$0].holders != nil }.map { nodes[$0] }
-            return DeadlockedCycle(
-                cycle.map { nodes[$0].operation },
-                waiting: waiting.map { .init(operation: $0.operation, number: $0.number, arrival: $0.arrival) })
+            let members = cycle.map { nodes[$0].asStuckOperation }
+            return DeadlockedCycle(members.map(\.operation), waiting: members.compactMap(\.claimant))
         }
         return nil
     }
@@ -179,8 +193,9 @@ struct DeadlockedSet {
 struct WaitSimulation {
     private struct Node {
         let operation: AnyOperation
-        let number: UInt32
-        let waitsForExclusions: Bool
+        let claimNumber: UInt32
+        /// The arrival of the claim that waits in the copy; nil if the operation waits for no exclusions there.
+        let arrival: UInt64?
         /// The operations that it waits for, except because of exclusions.
         var sources: [Int] = []
         /// The operations that wait for it, except because of exclusions.
@@ -188,18 +203,22 @@ struct WaitSimulation {
         var unfinishedSources = 0
         var hasExclusions: Bool
         var isFinishable = false
+
+        var asStuckOperation: StuckOperation {
+            StuckOperation(operation: operation, arrival: arrival, claimNumber: claimNumber)
+        }
     }
 
     private var machine: ExclusionStateMachine<AnyOperation>
     private var nodes: [Node] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// The operations that would get their exclusions if they were not queued behind others.
-    private var queueJumpers: [AnyOperation] = []
+    private var blockedOnlyByQueues: [StuckOperation] = []
     private var stuck: [StuckOperation] = []
     private var cycles: [DeadlockedCycle] = []
 
     /// True if all operations can finish.
-    var isClear: Bool { queueJumpers.isEmpty && cycles.isEmpty }
+    var isClear: Bool { blockedOnlyByQueues.isEmpty && cycles.isEmpty }
 
     /// Returns nil if there are more operations or claims than `limit`.
     init?(from origins: [AnyOperation], limit: Int = .max) {
@@ -230,20 +249,22 @@ struct WaitSimulation {
 
     private mutating func place(of operation: AnyOperation) -> Int {
         if let place = places[ObjectIdentifier(operation)] { return place }
-        let number = operation.claimNumber
         let isWaiting = if case .waiting = machine.standing(of: operation) { true } else { false }
+        let arrival = isWaiting ? machine.arrival(of: operation) : nil
         places[ObjectIdentifier(operation)] = nodes.count
+        // This claim number may be newer than the claim in the copy. The confirmation by a second simulation then
+        // fails, because each claim has an arrival of its own.
         nodes.append(
-            Node(operation: operation, number: number, waitsForExclusions: isWaiting, hasExclusions: !isWaiting))
+            Node(
+                operation: operation, claimNumber: operation.claimNumber, arrival: arrival,
+                hasExclusions: !isWaiting))
         return nodes.count - 1
     }
 
     private mutating func run() {
         for place in nodes.indices { finish(place) }
-        letQueueJumpersPass()
-        stuck = nodes.filter { !$0.isFinishable }.map {
-            StuckOperation(operation: $0.operation, waitsForExclusions: $0.waitsForExclusions, number: $0.number)
-        }
+        letThoseBlockedByQueuesPass()
+        stuck = nodes.filter { !$0.isFinishable }.map(\.asStuckOperation)
         for place in nodes.indices {
             while !nodes[place].isFinishable { breakCycle(from: place) }
         }
@@ -278,7 +299,7 @@ struct WaitSimulation {
         }
     }
 
-    private mutating func letQueueJumpersPass() {
+    private mutating func letThoseBlockedByQueuesPass() {
         var isGrowing = true
         while isGrowing {
             isGrowing = false
@@ -287,7 +308,7 @@ struct WaitSimulation {
                 guard machine.standing(of: operation) == .waiting(isQueued: true), machine.isAllowed(operation) else {
                     continue
                 }
-                queueJumpers.append(operation)
+                blockedOnlyByQueues.append(nodes[place].asStuckOperation)
                 for next in machine.leaveQueues(operation) {
                     guard let place = places[ObjectIdentifier(next)] else { continue }
                     nodes[place].hasExclusions = true
@@ -310,11 +331,7 @@ struct WaitSimulation {
             place = next
         }
         let cycle = path[steps[place]!...]
-        let waiting = cycle.filter { !nodes[$0].hasExclusions }.map { place in
-            let node = nodes[place]
-            return DeadlockedCycle.Claimant(
-                operation: node.operation, number: node.number, arrival: machine.arrival(of: node.operation) ?? 0)
-        }
+        let waiting = cycle.filter { !nodes[$0].hasExclusions }.compactMap { nodes[$0].asStuckOperation.claimant }
         // If nobody on the cycle waits for exclusions, it is left to ``CycleFinder``.
         guard let deadlock = DeadlockedCycle(cycle.map { nodes[$0].operation }, waiting: waiting) else {
             return assumeFinished(place)
@@ -337,15 +354,10 @@ struct WaitSimulation {
 
     /// Resolves what a second simulation has found as well, and what was therefore true all the time in between.
     func resolve(confirmedBy second: WaitSimulation) {
-        let confirmedJumpers = Set(second.queueJumpers.map { ObjectIdentifier($0) })
-        if queueJumpers.filter({ confirmedJumpers.contains(ObjectIdentifier($0)) }).count(
-            where: ExclusionManager.leaveQueues)
-            > 0
-        {
-            return
-        }
-        let confirmed = Dictionary(second.stuck.map { (ObjectIdentifier($0.operation), $0) }) { $1 }
-        guard stuck.allSatisfy({ confirmed[ObjectIdentifier($0.operation)] == $0 }) else { return }
+        let queued = second.blockedOnlyByQueues.byOperation
+        let confirmed = blockedOnlyByQueues.filter { queued[ObjectIdentifier($0.operation)] == $0 }
+        if confirmed.count(where: { ExclusionManager.leaveQueues($0.operation) }) > 0 { return }
+        guard second.stuck.includes(stuck) else { return }
         for cycle in cycles { cycle.break() }
     }
 }
