@@ -22,9 +22,10 @@ enum DownloadPlan: Hashable {
     init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wanted: RequestedRange? = nil) {
         let range = ContentRange(head.headers["Content-Range"])
         switch head.status {
-        case 206 where start == 0: self = wanted?.matches(range) ?? false ? .replace : .rejectPart
+        case 206 where start == 0: self = wanted?.matches(range) == true ? .replace : .rejectPart
         case 206:
-            guard let range, range.part?.lowerBound == start else {
+            // The bytes of the partial file are not encoded; see `Origin.init(_:url:)`.
+            guard head.headers["Content-Encoding"] == nil, let range, range.part?.lowerBound == start else {
                 self = .startOver
                 return
             }
@@ -79,8 +80,8 @@ extension PartialFile.Origin {
     /// Returns a text that identifies a URL across runs without its secrets: the user, the password and the query are
     /// contained only in a hash.
     ///
-    /// The hash, FNV-1a, hides a long token, but not a short password from somebody who tries many. The note has to
-    /// stay private for that reason.
+    /// The hash, FNV-1a, is not cryptographic: with some effort, somebody who knows the rest of the URL can find a
+    /// secret that fits. The `.origin` file that contains the hash must therefore stay private (mode 0600).
     static func mark(of url: URL) -> String {
         "\(url.withoutSecrets) \(String(url.absoluteString.fnv1a, radix: 16))"
     }

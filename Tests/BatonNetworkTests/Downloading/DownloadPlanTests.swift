@@ -29,6 +29,13 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .rejectPart)
     }
 
+    @Test(
+        "A part with a content coding is not appended to a partial file without one", arguments: ["gzip", "identity"])
+    func encodedPart(coding: String) {
+        let headers = ["Content-Range": "bytes 40-99/100", "ETag": "\"tag\"", "Content-Encoding": coding]
+        #expect(plan(206, headers) == .startOver)
+    }
+
     /// Cases in which the caller's request has a Range field of its own.
     @Test(arguments: [
         ("bytes=40-99", "bytes 40-99/100", true), ("bytes=40-99", "bytes 40-59/100", true),
