@@ -38,7 +38,9 @@ import Testing
         #expect(found.rest == Data("GET".utf8))
     }
 
-    @Test("A chunk without a size, or too long, is refused", arguments: ["x\r\n", "\r\n", "-1\r\n", "2\r\nabc\r\n"])
+    @Test(
+        "A chunk without a size, or too long, is refused",
+        arguments: ["x\r\n", "\r\n", "-1\r\n", "+1\r\na\r\n", "2\r\nabc\r\n"])
     func invalid(_ text: String) {
         #expect(read(text + "0\r\n\r\n", .chunked, pieces: 100) == nil)
     }

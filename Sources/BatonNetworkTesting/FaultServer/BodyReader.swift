@@ -43,7 +43,8 @@ struct BodyReader {
                 guard let line = Self.line(from: &pending) else { return Data() }
                 hasBegun = true
                 let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-                guard let count = Int(digits, radix: 16), count >= 0 else { return nil }
+                // `Int` alone would accept a sign.
+                guard digits.allSatisfy(\.isHexDigit), let count = Int(digits, radix: 16) else { return nil }
                 place = count > 0 ? .chunk(count) : .trailers
             case .endOfChunk:
                 guard let line = Self.line(from: &pending) else { return Data() }

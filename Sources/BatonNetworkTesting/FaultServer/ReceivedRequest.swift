@@ -6,13 +6,13 @@ public struct ReceivedRequest: Sendable {
     public struct Field: Sendable, Hashable {
         /// The name, as the client wrote it.
         public let name: String
-        /// The value, without the blanks around it.
+        /// The value, without the blanks around it. Bytes that are not UTF-8 are replaced by U+FFFD.
         public let value: String
     }
 
     /// The method, as the client wrote it.
     public let method: String
-    /// The target of the request line: the path with the query.
+    /// The target of the request line: the path with the query. Bytes that are not UTF-8 are replaced by U+FFFD.
     public let target: String
     /// The version of the request line, such as `HTTP/1.1`.
     public let version: String
@@ -26,6 +26,8 @@ public struct ReceivedRequest: Sendable {
     public internal(set) var isBodyComplete = false
     /// The part of the body that has been read so far, limited to the first 16 MiB.
     public internal(set) var body = Data()
+    /// The framing of the body, as the head declares it.
+    let framing: Framing
 
     static let maxKeptBytes = 16 << 20
 
@@ -43,32 +45,88 @@ public struct ReceivedRequest: Sendable {
 }
 
 extension ReceivedRequest {
-    /// The framing of the body, as the head declares it: RFC 9112, 6.3.
-    enum Framing {
+    /// The framing of a body: RFC 9112, 6.3.
+    enum Framing: Hashable {
         case counted(Int)
         case chunked
-    }
 
-    var framing: Framing {
-        if values(of: "Transfer-Encoding").joined(separator: ",").lowercased().hasSuffix("chunked") { return .chunked }
-        return .counted(values(of: "Content-Length").first.flatMap { Int($0) } ?? 0)
+        /// Returns nil if the fields of the head declare no valid framing.
+        init?(_ fields: [Field]) {
+            func values(of name: String) -> [String] {
+                fields.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
+            }
+            let codings = values(of: "transfer-encoding")
+            let lengths = values(of: "content-length")
+            if let last = codings.last {
+                let coding = last.components(separatedBy: ",").last?.trimmingCharacters(in: .whitespaces)
+                guard coding == "chunked" else { return nil }
+                self = .chunked
+            } else if lengths.isEmpty {
+                self = .counted(0)
+            } else {
+                // `Int` alone would accept a sign.
+                guard lengths.count == 1, lengths[0].utf8.allSatisfy(isDigit), let count = Int(lengths[0]) else {
+                    return nil
+                }
+                self = .counted(count)
+            }
+        }
     }
 
     var expectsContinue: Bool { values(of: "Expect").contains { $0.lowercased() == "100-continue" } }
 
-    /// Parses the lines of a head, without the empty line at its end. Returns nil if they are not HTTP.
+    /// Parses the lines of a head, without the empty line at its end: RFC 9112, 3 to 6.
+    ///
+    /// The lines are parsed as bytes, because a `Character` may consist of a delimiter and what follows it. Returns nil
+    /// if the request line, a field or the framing is malformed.
     init?(head: Data, connection: Int) {
-        var lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
-        let words = lines.removeFirst().components(separatedBy: " ")
-        guard words.count == 3, words[2].hasPrefix("HTTP/") else { return nil }
-        (method, target, version) = (words[0], words[1], words[2])
+        var rest = head
+        var lines: [Data] = []
+        while let end = rest.range(of: Data("\r\n".utf8)) {
+            lines.append(rest[..<end.lowerBound])
+            rest = rest[end.upperBound...]
+        }
+        lines.append(rest)
+        let words = lines.removeFirst().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 3, isToken(words[0]), !words[1].isEmpty, words[2].starts(with: "HTTP/".utf8) else {
+            return nil
+        }
         var fields: [Field] = []
         for line in lines {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            fields.append(Field(name: String(line[..<colon]), value: value))
+            guard let field = Field(line) else { return nil }
+            fields.append(field)
         }
+        guard let framing = Framing(fields) else { return nil }
+        method = String(decoding: words[0], as: UTF8.self)
+        target = String(decoding: words[1], as: UTF8.self)
+        version = String(decoding: words[2], as: UTF8.self)
         self.fields = fields
+        self.framing = framing
         self.connection = connection
     }
+}
+
+extension ReceivedRequest.Field {
+    /// Returns nil if the line is not a field: RFC 9110, 5.
+    fileprivate init?(_ line: Data) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), isToken(line[..<colon]) else { return nil }
+        let value = line[line.index(after: colon)...]
+        // These control characters can make another recipient see further fields.
+        if value.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) { return nil }
+        let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 }
+        var text = value.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        self.init(name: String(decoding: line[..<colon], as: UTF8.self), value: String(decoding: text, as: UTF8.self))
+    }
+}
+
+private func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+/// Returns whether the bytes are a token: RFC 9110, 5.6.2.
+private func isToken(_ bytes: Data) -> Bool {
+    !bytes.isEmpty
+        && bytes.allSatisfy { byte in
+            isDigit(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
 }
