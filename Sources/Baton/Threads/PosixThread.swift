@@ -24,7 +24,7 @@ package enum PosixThread {
 
     /// The stack size of a main thread. By default, Darwin gives other threads 512 KB and Musl gives them 128 KB, which
     /// is too little for some C libraries.
-    private static let stackSize = 8 << 20
+    package static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body`. Returns false if the system provides no more threads.
     package static func start(_ name: String?, _ body: @escaping @Sendable () -> Void) -> Bool {

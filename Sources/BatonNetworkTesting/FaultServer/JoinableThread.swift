@@ -1,3 +1,5 @@
+internal import Baton
+
 #if canImport(Darwin)
     internal import Darwin
 #elseif canImport(Glibc)
@@ -28,20 +30,27 @@ struct JoinableThread: @unchecked Sendable {
             var thread = pthread_t()
         #endif
         let start = Unmanaged.passRetained(Start(body))
-        let status = pthread_create(
-            &thread, nil,
-            { argument in
-                // The C libraries disagree about which pointers may be null.
-                let pointer = (argument as UnsafeMutableRawPointer?)!
-                Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue().body()
-                return pointer
-            }, start.toOpaque())
+        let status = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { buffer in
+            let attributes = buffer.baseAddress!
+            pthread_attr_init(attributes)
+            defer { pthread_attr_destroy(attributes) }
+            // The thread runs Foundation and closures of the test.
+            pthread_attr_setstacksize(attributes, PosixThread.stackSize)
+            return pthread_create(
+                &thread, attributes,
+                { argument in
+                    // The C libraries disagree about which pointers may be null.
+                    let pointer = (argument as UnsafeMutableRawPointer?)!
+                    Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue().body()
+                    return pointer
+                }, start.toOpaque())
+        }
         guard status == 0 else {
             start.release()
             return nil
         }
         #if canImport(Darwin) || canImport(Musl)
-            guard let thread else { return nil }
+            guard let thread else { preconditionFailure("pthread_create stored no handle") }
             self.thread = thread
         #else
             self.thread = thread
