@@ -64,7 +64,7 @@ struct FaultServerStateMachine<Waiter> {
     }
 
     mutating func end(_ number: Int, _ end: FaultServer.ConnectionEnd) -> [Waiter] {
-        assert(ends[number] == nil, "Internal inconsistency: a connection that ends twice")
+        precondition(ends[number] == nil, "Internal inconsistency: a connection that ends twice")
         ends[number] = end
         wakeUps[number] = nil
         if let thread = threads.removeValue(forKey: number) { endedThreads.append(thread) }
@@ -115,9 +115,13 @@ struct FaultServerStateMachine<Waiter> {
     }
 
     private mutating func takeReady() -> [Waiter] {
-        let all = waiters
-        waiters = all.filter { !hasHappened($0.awaited) }
-        return all.filter { hasHappened($0.awaited) }.map(\.waiter)
+        var ready: [Waiter] = []
+        var others: [(id: Int, awaited: Awaited, waiter: Waiter)] = []
+        for entry in waiters {
+            if hasHappened(entry.awaited) { ready.append(entry.waiter) } else { others.append(entry) }
+        }
+        waiters = others
+        return ready
     }
 
     // MARK: Stopping
