@@ -22,31 +22,32 @@ extension HTTPTransportConformance {
                 let port = try SilentPort(.staysSilent)
                 let request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
                 try await requireSoon(
-                    trial, { await trial.send(request) },
+                    trial, { _ in await trial.send(request) },
                     once: { _ in try await ContinuousClock().sleep(for: .milliseconds(50)) })
                 withExtendedLifetime(port) {}
             },
             Case("cancel-before-head", "A cancel before the head closes the connection.") { trial in
                 trial.server.on("/", .waitForRelease("never"))
                 try await requireSoon(
-                    trial, { await trial.get() },
+                    trial, { _ in await trial.get() },
                     once: { try await trial.server.waitForRequests($0 + 1) },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
             Case("cancel-in-body", "A cancel inside the body closes the connection.") { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("never"))
-                let (pieces, began) = AsyncStream.makeStream(of: Void.self)
+                // One stream for each run, because the body may arrive in several pieces.
+                let streams = (0..<cancelledRuns).map { _ in AsyncStream.makeStream(of: Void.self) }
                 try await requireSoon(
-                    trial, { await trial.send(trial.request()) { began.yield() } },
-                    once: { _ in for await _ in pieces { break } },
+                    trial, { number in await trial.send(trial.request()) { streams[number].continuation.yield() } },
+                    once: { for await _ in streams[$0].stream { break } },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
             Case("cancel-in-fast-body", "A cancel of a fast transfer ends it soon, too.") { trial in
                 trial.server.on("/", .answerHead(200, ["Content-Length: \(1 << 40)"]), .sendPattern(count: 1 << 40))
                 try await requireSoon(
                     trial,
-                    {
+                    { _ in
                         do {
                             let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
                             for try await _ in answer.body {}
@@ -67,7 +68,7 @@ extension HTTPTransportConformance {
                 trial.server.on("/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)))
                 let file = try TemporaryFile(zeros: 512 << 20)
                 try await requireSoon(
-                    trial, { await trial.send(trial.request("/", "POST"), .file(file.url)) },
+                    trial, { _ in await trial.send(trial.request("/", "POST"), .file(file.url)) },
                     once: { try await trial.server.waitForRequests($0 + 1) },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
@@ -75,6 +76,7 @@ extension HTTPTransportConformance {
                 trial.server.on("/held", .waitForRelease("never"))
                 trial.server.on("/", .waitForRelease("answer"), .answer(200, body: "hello"))
                 let held = Task { await trial.get("/held") }
+                defer { held.cancel() }
                 try await trial.server.waitForRequests(1, at: "/held")
                 async let other = trial.get("/")
                 try await trial.server.waitForRequests(1, at: "/")
@@ -88,6 +90,7 @@ extension HTTPTransportConformance {
                     FaultScript([.waitForRelease("answer"), .answer(200, body: request.target)])
                 }
                 let tasks = (0..<100).map { number in Task { await trial.get("/\(number)") } }
+                defer { for task in tasks { task.cancel() } }
                 try await trial.server.waitForRequests(100)
                 for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
                 for (number, task) in tasks.enumerated() where number % 2 == 0 {
@@ -104,16 +107,19 @@ extension HTTPTransportConformance {
     /// The time that a cancel may take.
     private static let soon = Duration.milliseconds(200)
 
-    /// Cancels a request three times, and requires that the fastest run ends soon after the cancel. Other runs may be
+    private static let cancelledRuns = 3
+
+    /// Cancels a request several times, and requires that the fastest run ends soon after the cancel. Other runs may be
     /// slow because the machine is busy.
     private static func requireSoon(
-        _ trial: Trial, _ send: @escaping @Sendable () async -> Trial.Outcome,
+        _ trial: Trial, _ send: @escaping @Sendable (Int) async -> Trial.Outcome,
         once begun: @Sendable (Int) async throws -> Void,
         then check: @escaping @Sendable (Int) async throws -> Void = { _ in }
     ) async throws {
         var times: [Duration] = []
-        for number in 0..<3 {
-            let task = Task { (await send(), ContinuousClock.now) }
+        for number in 0..<cancelledRuns {
+            let task = Task { (await send(number), ContinuousClock.now) }
+            defer { task.cancel() }
             try await begun(number)
             let start = ContinuousClock.now
             task.cancel()
