@@ -49,7 +49,7 @@ extension HTTPTransportConformance {
                     let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + "hello".prefix(count)
                     let outcome = await trial.reply(bytes)
                     guard case .error(.bodyTooShort(received: let received, promised: let promised)) = outcome else {
-                        throw trial.failure("\(count) of 5 bytes: .tooShort was expected, and there was \(outcome)")
+                        throw trial.failure("\(count) of 5 bytes: .bodyTooShort was expected, and there was \(outcome)")
                     }
                     try trial.requireEqual(Int(received), count, "the bytes that came")
                     try trial.requireEqual(promised, 5, "the bytes that were promised")
@@ -129,23 +129,32 @@ extension HTTPTransportConformance {
     }
 
     private static let heads = [
-        ["HTTP/1.1 200 OK\r\n", "X-A: 1\r\n", "Content-Type: text/plain\r\n", "Content-Length: 5\r\n"],
-        ["HTTP/1.1 206 P\r\n", "Upgrade: h2c\r\n", "Location: /x\r\n", "WWW-Authenticate: Basic realm=\"r\"\r\n"],
-        ["HTTP/1.1 301 Moved\r\n", "Location: /next\r\n", "Transfer-Encoding: chunked\r\n"],
-        ["HTTP/1.1 204 No Content\r\n", "X-A: 1\r\n"],
+        CutResponse("HTTP/1.1 200 OK\r\n", "X-A: 1\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n"),
+        CutResponse(
+            "HTTP/1.1 206 P\r\n", "Upgrade: h2c\r\nLocation: /x\r\nWWW-Authenticate: Basic realm=\"r\"\r\n"),
+        CutResponse("HTTP/1.1 301 Moved\r\n", "Location: /next\r\nTransfer-Encoding: chunked\r\n"),
+        CutResponse("HTTP/1.1 204 No Content\r\n", "X-A: 1\r\n"),
     ]
 
-    private static let chunkedBody = [
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nhello\r\n", "1", "0\r\n", "0123456789abcdef",
-        "\r\n",
-    ]
+    private static let chunkedBody = CutResponse(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nhello\r\n10\r\n0123456789abcdef\r\n")
 
-    /// Lets the server cut each response after every byte behind its first line, and requires that the transport
-    /// reports each of them as broken.
-    private static func requireBroken(_ trial: Trial, at texts: [[String]], then end: FaultStep) async throws {
-        for lines in texts {
-            let bytes = Data(lines.joined().utf8)
-            for count in lines[0].utf8.count...bytes.count {
+    /// A response that is sent in part: always the beginning, and none, some or all bytes of the rest.
+    private struct CutResponse {
+        let beginning: String
+        let rest: String
+
+        init(_ beginning: String, _ rest: String) {
+            self.beginning = beginning
+            self.rest = rest
+        }
+    }
+
+    /// Sends every part of each response, ends the connection, and requires that the transport reports it as broken.
+    private static func requireBroken(_ trial: Trial, at responses: [CutResponse], then end: FaultStep) async throws {
+        for response in responses {
+            let bytes = Data((response.beginning + response.rest).utf8)
+            for count in response.beginning.utf8.count...bytes.count {
                 let begin = bytes.prefix(count)
                 let what = "after ‘\(String(decoding: begin, as: UTF8.self))’"
                 try trial.requireBroken(await trial.reply(begin, then: end), for: what)
