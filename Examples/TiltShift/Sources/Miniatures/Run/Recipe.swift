@@ -7,19 +7,25 @@ package struct Recipe: Sendable, Hashable {
 
     package init() {}
 
-    private static let program = "tiltshift 1"
+    private static let program = "tiltshift"
+    /// Changed when the program makes other miniatures from the same parameters.
+    private static let version = 1
 
     /// Returns a text that is written into each miniature. A miniature with another signature, because of other
     /// parameters or another source, is made again.
     func signature(of source: Source) -> String {
         let parts = [
-            Self.program, "picture \(source.fingerprint)", "focus \(look.focus)", "band \(look.band)",
+            "\(Self.program) \(Self.version)", "picture \(source.fingerprint)", "focus \(look.focus)",
+            "band \(look.band)",
             "blur \(look.blur)",
             "saturation \(look.saturation)", "quality \(quality)",
         ]
         return parts.joined(separator: ", ")
     }
 
-    /// Returns true if a Software field was written by this program.
-    static func isSignature(_ text: String) -> Bool { text.hasPrefix(program) }
+    /// Returns true if a Software field was written by this program, in any version.
+    static func isSignature(_ text: String) -> Bool {
+        let words = text.prefix { $0 != "," }.split(separator: " ", omittingEmptySubsequences: false)
+        return words.count == 2 && words[0] == program && UInt(words[1]) != nil
+    }
 }
