@@ -148,6 +148,7 @@ struct RateTable {
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: Unretained<QueueCore>,
         on clock: ObjectIdentifier, at now: Duration
     ) -> (conflicts: [Misuse.Kind], changes: [TimerChange]) {
+        precondition(!rates.isEmpty, "Internal inconsistency: an operation without rates waits for a rate")
         let waiter = waiters[operation.id]
         if waiter == nil { lastArrival += 1 }
         let arrival = waiter?.arrival ?? lastArrival
@@ -163,7 +164,10 @@ struct RateTable {
             return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
         // By now all rates would allow the start, so the turn that is given back here comes again at once.
-        if places.allSatisfy({ $0.ticket == nil }), let entry = entry(places[0].key) {
+        if places.allSatisfy({ $0.ticket == nil }) {
+            guard let entry = entry(places[0].key) else {
+                preconditionFailure("Internal inconsistency: a rate that was just updated is not in the table")
+            }
             entry.machine.giveTurnBack()
             places[0].ticket = entry.machine.wait(operation, arrival: arrival)
         }

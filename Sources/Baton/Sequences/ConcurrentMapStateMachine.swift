@@ -39,6 +39,7 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     private var isRefused = false
 
     init(width: Int, order: OutputOrder, endsAtFailure: Bool) {
+        precondition(width > 0, "Internal inconsistency: a sequence of width \(width) takes no elements")
         self.width = width
         self.order = order
         self.endsAtFailure = endsAtFailure
@@ -83,6 +84,7 @@ extension ConcurrentMapStateMachine {
     /// Returns `nil` if it was decided that no further element is wanted while upstream produced this one.
     mutating func take(_ operation: Operation) -> Place? {
         guard phase == .taking else { return nil }
+        assert(room == .free, "Internal inconsistency: an element is taken although there is no room")
         defer { takenCount += 1 }
         inFlight[takenCount] = operation
         return takenCount
