@@ -19,16 +19,14 @@ import Testing
         return life
     }
 
-    private let queue = AsyncOperationQueue()
-    private var worker: Worker { Worker() }
+    private let worker = Worker()
 
     @Test func goesThroughItsPhasesInOrder() {
-        let worker = worker
         var life = Lifecycle()
         #expect(life.phase == .created)
         _ = life.claim()
         #expect(life.phase == .added)
-        #expect(life.begin(on: worker).inShort == "plain")
+        #expect(life.begin(on: worker).isPlain)
         #expect(life.phase == .executing)
         #expect(life.worker === worker)
         _ = life.finish()
@@ -37,18 +35,18 @@ import Testing
     }
 
     @Test func isClaimedOnce() {
-        let worker = worker
         for (phase, expected) in [
-            (Lifecycle.Phase.created, 0), (.added, 1), (.executing, 1), (.finishing, 2), (.finished, 2),
+            (Lifecycle.Phase.created, "claimed"), (.added, "addedBefore"), (.executing, "addedBefore"),
+            (.finishing, "finishedBefore"), (.finished, "finishedBefore"),
         ] {
             var life = life(in: phase, on: worker)
-            let answer =
+            let result =
                 switch life.claim() {
-                case .claimed: 0
-                case .addedBefore: 1
-                case .finishedBefore: 2
+                case .claimed: "claimed"
+                case .addedBefore: "addedBefore"
+                case .finishedBefore: "finishedBefore"
                 }
-            #expect(answer == expected, "\(phase)")
+            #expect(result == expected, "\(phase)")
         }
     }
 
@@ -79,41 +77,31 @@ import Testing
     }
 
     @Test func beginsOnlyFromAdded() {
-        let worker = worker
         for (phase, begins) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, false), (.finishing, false),
             (.finished, false),
         ] {
             var life = life(in: phase, on: worker)
             let beginning = life.begin(on: worker)
-            #expect((beginning.inShort != "ended before") == begins, "\(phase)")
+            #expect(beginning.hasBegun == begins, "\(phase)")
         }
     }
 
     @Test func aCancelAnswersByPhaseAndOnlyOnce() {
-        let worker = worker
         for (phase, expected) in [
-            (Lifecycle.Phase.created, 1), (.added, 1), (.executing, 2), (.finishing, 0), (.finished, 0),
+            (Lifecycle.Phase.created, "beforeRun"), (.added, "beforeRun"), (.executing, "inRun"), (.finishing, "none"),
+            (.finished, "none"),
         ] {
             var life = life(in: phase, on: worker)
-            #expect(kind(life.cancel()) == expected, "\(phase)")
-            #expect(life.isCancelled == (expected != 0), "\(phase)")
-            #expect(kind(life.cancel()) == 0, "again, \(phase)")
-        }
-    }
-
-    private func kind(_ cancellation: Lifecycle.Cancellation) -> Int {
-        switch cancellation {
-        case .none: 0
-        case .beforeRun: 1
-        case .inRun: 2
+            #expect(life.cancel().name == expected, "\(phase)")
+            #expect(life.isCancelled == (expected != "none"), "\(phase)")
+            #expect(life.cancel().name == "none", "again, \(phase)")
         }
     }
 
     @Test func registersDependentsUntilItHasFinished() {
         let dependent = AsyncOperation {}
         let place = DependentList.Place(Unretained(dependent))
-        let worker = worker
         for (phase, wasAdded) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, true), (.finishing, true),
         ] {
@@ -135,7 +123,6 @@ import Testing
     }
 
     @Test func theEndTellsWhatFollowsFromIt() {
-        let worker = worker
         var plain = life(in: .executing, on: worker)
         let end = plain.finish()
         #expect(!end.isCancelled && !end.hasOptionalState && !end.hasOpenWaits)
@@ -152,13 +139,19 @@ import Testing
 }
 
 extension Lifecycle.Beginning {
-    var inShort: String {
+    fileprivate var isPlain: Bool { if case .plain = self { true } else { false } }
+
+    var isWithOptionalState: Bool { if case .withOptionalState = self { true } else { false } }
+
+    fileprivate var hasBegun: Bool { if case .endedBefore = self { false } else { true } }
+}
+
+extension Lifecycle.Cancellation {
+    fileprivate var name: String {
         switch self {
-        case .endedBefore: "ended before"
-        case .plain: "plain"
-        case .withPreconditions: "withPreconditions"
-        case .timed: "timed"
-        case .withOptionalState: "with details"
+        case .none: "none"
+        case .beforeRun: "beforeRun"
+        case .inRun: "inRun"
         }
     }
 }

@@ -101,7 +101,7 @@ import Testing
         _ = life.claim()
         let worker = Worker()
         life.ensureOptionalState().beginOutbox(broadcaster: EventBroadcaster())
-        #expect(life.begin(on: worker).inShort == "with details")
+        #expect(life.begin(on: worker).isWithOptionalState)
         _ = life.cancel()
         life.noteCancel(.requested)
         #expect(life.outbox?.machine.startPublishing() == nil)

@@ -27,7 +27,7 @@ import Testing
     private func takeUp(_ operation: AnyOperation, on worker: Worker) {
         operation.withLife { life in
             _ = life.claim()
-            #expect(life.begin(on: worker).inShort == "with details")
+            #expect(life.begin(on: worker).isWithOptionalState)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
         let source = AsyncOperation {}
         life.ensureOptionalState().policies.append(EdgePolicy(source: Unretained(source), policy: .failure))
         let worker = Worker()
-        #expect(life.begin(on: worker).inShort == "with details")
+        #expect(life.begin(on: worker).isWithOptionalState)
         #expect(life.optionalState?.isStartPending == true)
         life.bodyWasSkipped()
         #expect(life.optionalState?.isStartPending == false && !life.hasBegun)
