@@ -96,18 +96,18 @@ extension QueueCore {
     nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
         guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
         if let answer = change({ $0.answerAtOnce() }) { return answer }
-        let answer = Locked(SubmissionAnswer.abandoned)
-        let room = AsyncOperation<Void>("room in \(name.map { "‘\($0)’" } ?? "a queue")") {
-            let given = await self.wait()
-            answer.withLock { $0 = given }
-        }
+        let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait() }
         AsyncOperationQueue(name: "room", executor: queue.services.executor).add(room)
-        await withTaskCancellationHandler {
-            _ = try? await room.value
+        return await withTaskCancellationHandler {
+            do throws(OperationError) {
+                return try await room.value
+            } catch {
+                // The body never throws, so the operation was cancelled before its body could ask for admission.
+                return .abandoned
+            }
         } onCancel: {
             room.cancel()
         }
-        return answer.withLock { $0 }
     }
 
     nonisolated(nonsending) private func wait() async -> SubmissionAnswer {
