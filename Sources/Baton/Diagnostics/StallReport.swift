@@ -4,11 +4,12 @@
 public struct StallReport: Sendable, CustomStringConvertible {
     /// The queue that has stalled.
     public let queue: QueueReference
-    /// The time for which nothing has progressed, at least.
+    /// A lower bound of the time for which nothing has progressed.
     public let duration: Duration
-    /// How many operations of the queue have not finished.
+    /// The number of operations of the queue that have not finished.
     public let operationCount: Int
-    /// Up to ten of the roots of all waits of the queue's operations. A root may belong to another queue.
+    /// Explanations of up to ten *roots*: operations that the queue's operations ultimately wait for. A root may belong
+    /// to another queue.
     ///
     /// Operations that run, or that nobody has added, come before operations that only wait for a permit.
     public let explanations: [Explanation]
@@ -21,14 +22,14 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// in a way that the queue cannot see.
     let mayWaitUnseen: Bool
 
-    /// True if an operation has been about to start for all that time, and no thread has run it.
+    /// True if an operation is about to start, and no thread has picked it up.
     private var lacksThreads: Bool {
         explanations.contains { explanation in
             explanation.roots.contains { if case .starting = $0.cause { true } else { false } }
         }
     }
 
-    /// A few sentences on one line: that nothing progresses, and what each explanation says.
+    /// One line of text that states the stall, followed by the text of each explanation.
     public var description: String {
         let name = queue.name == nil ? "\(queue)" : "the queue \(queue)"
         let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
@@ -220,6 +221,7 @@ final class StallWatch: Sendable {
             watched.isSet = machine.isWatched
             return removed
         }
+        // No ``adjust(on:)`` follows, because a removal never needs a new timer.
         if let core { perform(action, on: core) }
         withExtendedLifetime(handler) {}
     }
@@ -281,13 +283,14 @@ extension QueueCore {
     }
 
     private func makeStallReport(after quiet: Duration) -> StallReport? {
+        // The report may retain operations, and the queue must not count as idle while they are alive.
         addHolder()
         defer { removeHolder() }
         return stallReport(after: quiet)
     }
 
-    /// Makes one report for all handlers, because that takes time proportional to the size of the queue. The tasks do
-    /// not retain the queue, so slow handlers do not keep it alive.
+    /// Makes a single report for all handlers, because each report takes time proportional to the size of the queue.
+    /// The tasks do not retain the queue, so slow handlers do not keep it alive.
     fileprivate func report(_ call: StallWatch.Machine.Call) {
         services.spawn { [services, weak self] in
             guard let report = self?.makeStallReport(after: call.quiet) else { return }

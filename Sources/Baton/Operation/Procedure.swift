@@ -21,7 +21,7 @@ public protocol Procedure<Output>: Sendable {
 
     /// Does the work, on a task of the queue.
     ///
-    /// - Parameter context: The run that calls the procedure, and the means to run further operations.
+    /// - Parameter context: The context of the run, with which the body can run further operations.
     /// - Returns: The output of the operation.
     /// - Throws: Any error; it becomes the operation's ``OperationError/failed(_:)``.
     func execute(in context: OperationContext) async throws -> Output
@@ -57,15 +57,16 @@ public protocol InputProcedure<Input, Output>: Sendable {
 /// }
 /// ```
 public struct OperationContext: Sendable {
-    /// The operation whose body this is.
+    /// The operation whose body is running.
     public let operation: AnyOperation
 
-    /// The number of this run of the body, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
+    /// The number of this attempt, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``. Each
+    /// repetition of the body begins with attempt 1 again.
     public let attempt: Int
 
-    /// The run of the body, as ``OptionalState/run`` counts. A context that an earlier attempt has kept must not act
-    /// for a later one.
-    private let run: Int32
+    /// The number of this run, as counted by ``OptionalState/run``. A context that escaped from an earlier attempt must
+    /// not act for a later one.
+    private let runNumber: Int32
     /// Set if the context was made for a direct call, without a run of an operation.
     private let directCall: DirectCall?
 
@@ -78,7 +79,7 @@ public struct OperationContext: Sendable {
     @usableFromInline
     init(_ operation: AnyOperation) {
         self.operation = operation
-        (attempt, run) = operation.currentRun
+        (attempt, runNumber) = operation.currentRun
         directCall = nil
     }
 
@@ -99,7 +100,7 @@ public struct OperationContext: Sendable {
     ///   - queue: The queue for the operations that the procedure runs or produces.
     public init(attempt: Int = 1, outputs: [any Sendable] = [], queue: AsyncOperationQueue = .shared) {
         operation = AsyncOperation<Void>("direct call") {}
-        (self.attempt, run) = (attempt, 0)
+        (self.attempt, runNumber) = (attempt, 0)
         directCall = DirectCall(queue: queue, dependencies: OperationDependencies(found: outputs))
     }
 
@@ -173,7 +174,7 @@ extension OperationContext {
     /// The body's queue; nil if this run of the body has returned, or if the context was made for a direct call.
     private var runningCore: QueueCore? {
         operation.withLife { life in
-            life.phase == .executing && life.optionalState?.run ?? 0 == run ? operation.core : nil
+            life.phase == .executing && (life.optionalState?.run ?? 0) == runNumber ? operation.core : nil
         }
     }
 }
@@ -192,7 +193,8 @@ extension OperationContext {
 
     /// Suspends the body for at least `duration`, on the clock of this operation's queue.
     ///
-    /// Together with the policy `.replace`, this is a debounce: the next operation cancels the one that sleeps.
+    /// At the beginning of a body, together with the uniqueness policy `.replace`, a sleep is a debounce: a newer
+    /// operation with the same key cancels the one that still sleeps.
     ///
     /// ```swift
     /// let search = AsyncOperation("search") { context in

@@ -67,7 +67,7 @@ extension AsyncOperationQueue {
 extension QueueCore {
     private static let submissionIDs = NumberGenerator()
 
-    /// Ends an operation that nobody has added.
+    /// Ends an operation that could not be submitted. Reports a misuse if it was added before.
     fileprivate func end(_ operation: AnyOperation, with error: OperationError, _ callSite: CallSite) {
         enum Answer {
             case ended(AnyOperation.EarlyEnd?)
@@ -82,6 +82,7 @@ extension QueueCore {
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))
             case .added, .evaluating, .executing: return .wasAdded
+            // Without a core, the operation ended before it was added to a queue, so this is not a second add.
             case .finishing, .finished: return operation.unretainedCore == nil ? .ended(nil) : .wasAdded
             }
         }
@@ -91,8 +92,9 @@ extension QueueCore {
         }
     }
 
-    /// Waits until the submission is answered. If the caller is a body, it awaits an operation that waits in its place.
-    /// So the body releases its permit, and `explain()` can say what it waits for.
+    /// Waits until the queue admits or refuses the submission. If the caller is the body of an operation of another
+    /// queue, a placeholder operation waits, and the body awaits that operation. So the body releases its permit, and
+    /// `explain()` can name what it waits for.
     nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
         guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
         if let answer = change({ $0.answerAtOnce() }) { return answer }

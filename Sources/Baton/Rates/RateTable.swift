@@ -24,7 +24,7 @@ struct RateTable {
         /// these clocks outlive all queues.
         var queues: Set<UInt32> = []
         var rates: [String: RateEntry] = [:]
-        /// The number of rates at which unused ones are dropped.
+        /// When the number of rates reaches this, unused rates are removed.
         var limit = ClockRates.leastLimit
 
         static let leastLimit = 16
@@ -35,7 +35,7 @@ struct RateTable {
     private final class RateEntry {
         var machine: RateStateMachine<Unretained<AnyOperation>>
         var timer: Timer?
-        /// True if two operations have given the rate different numbers, which was reported.
+        /// True after a conflict between the limits that two operations give this rate has been reported.
         var hasConflict = false
 
         init(_ machine: RateStateMachine<Unretained<AnyOperation>>) { self.machine = machine }
@@ -67,7 +67,8 @@ struct RateTable {
         /// it up.
         var places: [Place]
 
-        /// True if the operation waits for the turn of a rate; otherwise it is listed in its queue, or about to be.
+        /// True if the operation still waits for its turn at one of its rates. Otherwise it is in the ready list of its
+        /// queue, or about to be added to it.
         var awaitsTurn: Bool { places.contains { $0.ticket != nil } }
 
         func hasTurn(_ key: Key) -> Bool { places.contains { $0.key == key && $0.ticket == nil } }
@@ -142,8 +143,8 @@ struct RateTable {
     // MARK: Waiting
 
     /// Makes the operation wait for its rates, in its old places if it has any. The operation keeps turns that it can
-    /// still use. The conflicts are those of rates that ``start(_:_:on:at:)`` has not looked at, because a rate before
-    /// them has refused the start.
+    /// still use. Only conflicts of rates behind the one that refused the start are new, because ``start(_:_:on:at:)``
+    /// has returned the others.
     mutating func wait(
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: Unretained<QueueCore>,
         on clock: ObjectIdentifier, at now: Duration
@@ -227,7 +228,7 @@ struct RateTable {
     }
 
     /// Replaces the timer of a rate if its time or its first waiting operation has changed. Called in the same step as
-    /// every change of a rate.
+    /// every change of a rate, except a refused start, after which the caller calls ``wait(_:_:in:on:at:)``.
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
         guard let clockRates = clocks[key.clock], let entry = clockRates.rates[key.name] else { return nil }
         var wanted: (timerService: Unretained<TimerService>, time: Duration)?

@@ -1,5 +1,5 @@
-/// The state of the elements of one iteration: taken from upstream, in flight in an operation each, finished,
-/// delivered. A pure value; see ``ConcurrentMap``.
+/// The elements of one iteration, from the moment they are taken from upstream until their outputs are delivered. Each
+/// element in flight is processed by an operation of its own. A pure value; see ``ConcurrentMap``.
 ///
 /// Elements that are in flight or finished count against the width until their outputs are delivered, and upstream is
 /// asked for an element only while there is room. Outputs are delivered by their *number*: the place of the element,
@@ -35,7 +35,8 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     private var lastNumber: Int?
     private var upstreamIsOpen = false
     private var upstreamFailure: Failure?
-    /// True if the queue takes no further operations and the sequence has to end with that error.
+    /// True if the sequence has to end with ``OperationError/queueShutDown``, because the queue takes no further
+    /// operations.
     private var isRefused = false
 
     init(width: Int, order: OutputOrder, endsAtFailure: Bool) {
@@ -45,7 +46,8 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
         self.endsAtFailure = endsAtFailure
     }
 
-    /// The effects that the driver performs after unlocking. Some members are there only to be released by it.
+    /// The effects that the driver performs after unlocking. Members that the driver does not use are returned so that
+    /// they are released outside the lock.
     struct Actions {
         var wakesConsumer = false
         /// True if the task that iterates upstream has to be cancelled.
@@ -81,7 +83,8 @@ extension ConcurrentMapStateMachine {
         }
     }
 
-    /// Returns `nil` if it was decided that no further element is wanted while upstream produced this one.
+    /// Records an operation for the next element, and returns the place of the element. Returns `nil` if the iteration
+    /// stopped while upstream produced the element.
     mutating func take(_ operation: Operation) -> Place? {
         guard phase == .taking else { return nil }
         assert(room == .free, "Internal inconsistency: an element is taken although there is no room")
@@ -176,7 +179,7 @@ extension ConcurrentMapStateMachine {
     var mustWait: Bool {
         switch phase {
         case .idle, .over: false
-        // A failure that ends the sequence is delivered only when no work goes on behind it.
+        // A failure that ends the sequence is delivered only after all operations in flight and upstream have ended.
         case .taking, .draining: (finished[deliveredCount] == nil || lastNumber == deliveredCount) && !isQuiet
         case .closing: !isQuiet
         }

@@ -5,12 +5,12 @@ enum Deduplication {
     private static let table = Locked(DeduplicationTable<AnyOperation>())
 
     enum Entrance {
-        /// The operation has the identity from now on, and comes after the given operations, which have not finished.
+        /// The operation now owns the identity. It replaces the given unfinished owners, and must start after them.
         case entered(at: Place, behind: [AnyOperation])
         case taken(by: AnyOperation)
     }
 
-    /// Takes the identity for the operation, if no other operation has it or those that have it are to be replaced.
+    /// Makes the operation an owner of the identity, if nobody else owns it or `replaces` is true.
     ///
     /// This is one step for the callers, although identities are compared outside the lock: an identity that is
     /// inserted during the comparison makes ``DeduplicationTable/insert(_:for:ifNoneAfter:)`` fail, and is compared
@@ -108,7 +108,7 @@ final class ScopedIdentity: Identity {
 /// The table never compares identities, because that runs the user's code. The caller compares those with the same hash
 /// outside the lock. A new identity is inserted only if no other one with its hash has come in between.
 struct DeduplicationTable<Owner: AnyObject> {
-    /// The number of an identity, which rises with every new one.
+    /// A number that identifies an entry of the table. Later entries have higher numbers.
     typealias Place = UInt64
 
     private struct Entry {
@@ -182,8 +182,9 @@ struct DeduplicationTable<Owner: AnyObject> {
 
 // MARK: - Decision of an add
 
-/// The decision of an add about a unique operation. The thread that links the operation calls these methods before it
-/// links: an end that comes meanwhile is left to that thread, and the edges may still change.
+/// Decides, while a unique operation is being added, whether its identity is free. The thread that adds the operation
+/// calls these methods before it links it. So the edges may still change, and an early end that comes meanwhile is
+/// completed by that thread.
 extension AnyOperation {
     final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
@@ -204,7 +205,7 @@ extension AnyOperation {
                 guard uniqueness.policy == .join else {
                     return endWithoutNeeds(with: .skipped(.duplicate(of: other.reference)))
                 }
-                // Otherwise the other operation has finished in between.
+                // If `join` fails, the other operation has just finished, and the identity may be free.
                 if join(other, uniqueness) { return }
             }
         }
@@ -215,7 +216,8 @@ extension AnyOperation {
         _ = endBeforeRun(with: error)
     }
 
-    /// Drops what the operation needs, because it will not run. It waits only for the `original`, if there is one.
+    /// Releases the body, the edges and the preconditions, because the operation will not run. It waits only for the
+    /// `original`, if there is one.
     private final func dropRequirements(waitingFor original: AnyOperation? = nil) {
         // The former body, edges and preconditions are released after unlocking.
         let needs = withLife { life in
@@ -241,8 +243,8 @@ extension AnyOperation {
             endWithoutNeeds(with: .misuse(misuse))
             return true
         }
-        // This count is in addition to that of the edge: the operation never becomes ready, and ends when the original
-        // tells it.
+        // In addition to the count of the edge, so that the operation does not become ready when the original finishes.
+        // The original ends it instead.
         dependencyCounter.expectOneMore()
         guard let place = original.addJoiner(self) else {
             _ = dependencyCounter.countDown()

@@ -1,15 +1,16 @@
-/// Running a body that has something around it: dependency policies, handlers, time limits, or hooks of the queue.
+/// Runs bodies that need more than a plain call: dependency policies, handlers, time limits, or hooks of the queue.
 extension QueueCore {
     enum BodyRunResult {
         /// The outcome is stored.
         case decided
         /// The operation runs again later. The worker continues with this action.
         case away(Scheduler.WorkerAction)
-        /// The operation is a group whose children are all that runs. It needs no task that waits for them.
+        /// The operation is a group without a body of its own. The worker does not wait for the children.
         case group(ChildGroup)
     }
 
-    /// Performs everything from taking up an operation to storing its outcome, on the worker's task.
+    /// Starts an operation that is not plain, and runs its body with everything around it, on the worker's task. Stores
+    /// the outcome, unless the operation runs again or is a group.
     nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on worker: Worker) async -> BodyRunResult {
         if let unmet = operation.unmetPolicy {
             operation.failWithoutRunning(with: .skipped(unmet))
@@ -66,8 +67,7 @@ extension QueueCore {
         await services.spawn { await operation.object.callHandlersBeforeFinish(self) }.value
     }
 
-    /// Tells that the body starts. Returns the optional state that the body runs with, which exists until the operation
-    /// has finished.
+    /// Marks the body as started, and publishes the start. Returns the parts of the optional state that the run needs.
     private func tellStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {

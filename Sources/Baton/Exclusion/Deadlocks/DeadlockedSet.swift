@@ -1,4 +1,4 @@
-/// A cycle of operations of which each waits for the next, and the last for the first. The first waits for exclusions.
+/// A cycle of operations, each of which waits for the next one. It begins with an operation that waits for exclusions.
 struct DeadlockedCycle {
     struct Claimant {
         let operation: AnyOperation
@@ -13,6 +13,7 @@ struct DeadlockedCycle {
 
     /// Makes the cycle begin with the operation that requested its exclusions last. So if two threads find the cycle at
     /// the same time, both choose the same victim.
+    /// Returns nil if no member waits for exclusions.
     init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
         guard let victimClaim = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
         guard let first = cycle.firstIndex(where: { $0 === victimClaim.operation }) else {
@@ -22,9 +23,8 @@ struct DeadlockedCycle {
         self.victimClaim = victimClaim
     }
 
-    /// Ends the first member with an error. The other members leave their wait queues, so that they pass the claims
-    /// before them. Otherwise those would take the exclusions that become free, and could in turn begin to wait for
-    /// these members.
+    /// Fails the first member. The other members leave their wait queues, so that claims queued ahead of them are not
+    /// granted first: the operations with those claims could in turn wait for the members.
     func `break`() {
         for member in members.dropFirst() { _ = ExclusionManager.leaveQueues(member) }
         victim.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: victimClaim.claimNumber)
@@ -54,14 +54,15 @@ extension [StuckOperation] {
     }
 }
 
-/// The operations that can never finish unless one of them fails, whatever their wait queues are, among all that one
-/// operation waits for. The search has a limit, and operations beyond it are assumed to finish.
+/// The operations, among those that `origin` directly or indirectly waits for, that can never finish unless one of them
+/// fails, in whatever order the wait queues are served. The search has a limit, and operations beyond it are assumed to
+/// finish.
 struct DeadlockedSet {
     private struct Node {
         let operation: AnyOperation
-        /// The operations that it waits for, except because of exclusions.
+        /// The operations that this operation waits for, other than through exclusions.
         var sources: [Int] = []
-        /// The operations whose exclusions it waits for; nil if it waits for none.
+        /// The operations whose exclusions this operation waits for; nil if it waits for none.
         var holders: [Int]?
         var claimNumber: UInt32 = 0
         /// The arrival of the claim that waits; nil if the operation waits for no exclusions.
@@ -100,7 +101,8 @@ struct DeadlockedSet {
         var next = 0
         while next < nodes.count {
             let operation = nodes[next].operation
-            // The number is read first: an operation that waits for its next claim by now has been granted this one.
+            // The claim number is read before the waits. If the operation has requested its next claim since, the
+            // number is out of date, and the confirmation by a second search fails.
             nodes[next].claimNumber = operation.claimNumber
             let sources = operation.waitsFor(first: left).operations.prefix(left)
             left -= sources.count
@@ -125,7 +127,7 @@ struct DeadlockedSet {
         var isGrowing = true
         while isGrowing {
             isGrowing = false
-            // The search begins at the far end, where the operations are that wait for nobody.
+            // In reverse order, because operations that wait for nobody were found last.
             for place in nodes.indices.reversed() where !isFinishable[place] {
                 let node = nodes[place]
                 guard node.sources.allSatisfy({ isFinishable[$0] }),
@@ -146,8 +148,8 @@ struct DeadlockedSet {
 
     func isPart(of other: DeadlockedSet) -> Bool { other.members.includes(members) }
 
-    /// Returns a cycle of stuck operations, through `origin` if there is one. Other operations may be on a cycle as
-    /// well, and still get what they wait for from somebody else.
+    /// Returns a cycle of stuck operations, through `origin` if there is one. A cycle with an operation that is not
+    /// stuck is no deadlock, because another holder can release the exclusions that this operation waits for.
     func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
         let claimants = stuck.filter { nodes[$0].holders != nil }
         for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
@@ -187,18 +189,18 @@ struct DeadlockedSet {
 
 // MARK: - Simulation
 
-/// A simulation in which every operation that can finish does, and releases its exclusions to those that wait for them.
-/// It runs to its end on a copy of the ``ExclusionStateMachine``. The time is roughly proportional to the number of
-/// operations, waits and claims on the exclusions in question.
+/// Simulates, on a copy of the ``ExclusionStateMachine``, that every operation which can finish does so and releases
+/// its exclusions. Without a deadlock, the time is roughly proportional to the number of operations, waits and claims
+/// on these exclusions. Each further cycle may take as long again.
 struct WaitSimulation {
     private struct Node {
         let operation: AnyOperation
         let claimNumber: UInt32
         /// The arrival of the claim that waits in the copy; nil if the operation waits for no exclusions there.
         let arrival: UInt64?
-        /// The operations that it waits for, except because of exclusions.
+        /// The operations that this operation waits for, other than through exclusions.
         var sources: [Int] = []
-        /// The operations that wait for it, except because of exclusions.
+        /// The operations that wait for this one, other than through exclusions.
         var dependents: [Int] = []
         var unfinishedSources = 0
         var hasExclusions: Bool
@@ -288,7 +290,8 @@ struct WaitSimulation {
                 }
             }
             for next in machine.release(operation).granted {
-                // An operation that is not in the graph waits for nothing but exclusions, so it can finish.
+                // An operation outside the graph was queued behind a member. It has not begun and waits for nothing but
+                // exclusions, so it is assumed to finish.
                 guard let place = places[ObjectIdentifier(next)] else {
                     finishing.append(next)
                     continue
@@ -352,7 +355,8 @@ struct WaitSimulation {
         finish(place)
     }
 
-    /// Resolves what a second simulation has found as well, and what was therefore true all the time in between.
+    /// Resolves the deadlocks that both simulations have found. Because the same operations are stuck in both, their
+    /// waits have existed throughout the time between the two.
     func resolve(confirmedBy second: WaitSimulation) {
         let queued = second.blockedOnlyByQueues.byOperation
         let confirmed = blockedOnlyByQueues.filter { queued[ObjectIdentifier($0.operation)] == $0 }
