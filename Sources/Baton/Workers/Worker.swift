@@ -1,7 +1,8 @@
 internal import CBaton
 
-/// A task that runs many operations, one after another, until there is nothing left to run. Its task is never used for
-/// another worker, and it is never used again, so that a cancellation meant for one operation cannot reach another.
+/// Runs many operations on a task of its own, one after another, until there is nothing left to run. Neither the worker
+/// nor its task is used for anything else afterwards, so that a cancellation meant for one operation cannot reach
+/// another. ``spawn(with:_:)`` can replace the task.
 final class Worker: Sendable {
     private struct Link {
         var task: Task<Void, Never>?
@@ -9,10 +10,10 @@ final class Worker: Sendable {
         var start = Start.none
     }
 
-    /// The start of a spawned task. The task does nothing before its worker knows it. Otherwise a cancellation in
-    /// between would reach the task only after the call that cancels has returned.
+    /// The state of a task that is being spawned. The task waits until the spawning thread has stored its handle in the
+    /// link. Otherwise a cancellation in between would reach the task only after the call that cancels has returned.
     private enum Start {
-        /// No task waits: the worker knows its task, or has spawned none.
+        /// The handle of the task is stored, or no task was spawned.
         case none
         case spawned
         /// The task runs, and waits for the thread that has spawned it.
@@ -94,8 +95,9 @@ struct TimeSlice {
 
     private let byCount: Bool
     private var start = Int64.zero
-    /// The number of operations between two looks at the clock. `left` is the number until the next look.
+    /// The number of operations between two looks at the clock.
     private var stride = firstStride
+    /// The number of operations until the next check.
     private var left: Int
 
     init(byCount: Bool) {
@@ -177,7 +179,7 @@ extension AnyOperation {
 /// An executor that orders its jobs by a seed. Queues on it count operations where they would otherwise read the clock,
 /// so that the seed alone decides what happens.
 package protocol DeterministicTaskExecutor: TaskExecutor {
-    /// True if each of its queues has its own ``OperationScope``. Operations outside a seeded schedule must not affect
-    /// it.
+    /// True if every queue on this executor has an ``OperationScope`` of its own, so that operations outside the seeded
+    /// schedule cannot affect those in it.
     var hasOwnScope: Bool { get }
 }
