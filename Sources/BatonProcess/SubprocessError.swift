@@ -59,21 +59,21 @@ public struct SystemFailure: Error, Sendable, Hashable, CustomStringConvertible 
 
 extension SystemFailure {
     /// True if all descriptors or processes that the limits allow are in use, so that the same call may succeed later.
-    var isShortage: Bool { [baton_no_descriptor, baton_no_file, baton_again].contains(code) }
+    var isShortage: Bool { [baton_EMFILE, baton_ENFILE, baton_EAGAIN].contains(code) }
 
     /// The text of the system, followed by the detail or by advice.
     fileprivate var sentences: String {
         let advice: String? =
             switch code {
-            case baton_no_descriptor:
+            case baton_EMFILE:
                 "This process has as many descriptors as it may. Raise its limit (ulimit -n), or run fewer programs at a time"
-            case baton_no_file:
+            case baton_ENFILE:
                 "The system has as many open files as it may. Run fewer programs at a time"
-            case baton_again:
+            case baton_EAGAIN:
                 "There are as many processes as this user may have. Raise the limit (ulimit -u), or run fewer programs at a time"
-            case baton_too_long_a_list:
+            case baton_E2BIG:
                 "The arguments and the environment are longer than the system takes. Pass them as input, or in a file"
-            case baton_busy_file:
+            case baton_ETXTBSY:
                 "Somebody still has the file open to write to it"
             default: nil
             }

@@ -39,10 +39,9 @@ extern char **environ;
 #endif
 
 const int baton_sigterm = SIGTERM, baton_sigkill = SIGKILL, baton_sigcont = SIGCONT, baton_sigpipe = SIGPIPE;
-const int baton_again = EAGAIN, baton_broken_pipe = EPIPE, baton_no_such_process = ESRCH,
-          baton_not_there = ENOENT, baton_not_in_a_directory = ENOTDIR,
-          baton_is_a_directory = EISDIR, baton_no_permission = EACCES, baton_no_executable = ENOEXEC,
-          baton_too_long_a_list = E2BIG, baton_busy_file = ETXTBSY, baton_no_descriptor = EMFILE, baton_no_file = ENFILE;
+const int baton_EAGAIN = EAGAIN, baton_ESRCH = ESRCH, baton_ENOENT = ENOENT, baton_ENOTDIR = ENOTDIR,
+          baton_EISDIR = EISDIR, baton_EACCES = EACCES, baton_ENOEXEC = ENOEXEC, baton_E2BIG = E2BIG,
+          baton_ETXTBSY = ETXTBSY, baton_EMFILE = EMFILE, baton_ENFILE = ENFILE;
 const short baton_readable = POLLIN, baton_writable = POLLOUT;
 
 // MARK: Programs
@@ -140,7 +139,7 @@ char **baton_environment(void) {
 
 // MARK: Files
 
-int baton_may_run(const char *path) {
+int baton_check_executable(const char *path) {
     struct stat status;
     if (stat(path, &status)) return errno;
     if (S_ISDIR(status.st_mode)) return EISDIR;
@@ -149,7 +148,7 @@ int baton_may_run(const char *path) {
 
 char *baton_working_directory(void) { return getcwd(NULL, 0); }
 
-int baton_may_enter(const char *path) {
+int baton_check_directory(const char *path) {
     struct stat status;
     if (stat(path, &status)) return errno;
     if (!S_ISDIR(status.st_mode)) return ENOTDIR;
@@ -223,7 +222,7 @@ int baton_copy_permissions(int descriptor, const struct baton_file *file) {
     return fchmod(descriptor, mode) ? errno : 0;
 }
 
-int baton_is_one_file(const char *path, const char *other) {
+int baton_is_same_file(const char *path, const char *other) {
     struct stat one, two;
     if (lstat(path, &one) || lstat(other, &two)) return 0;
     return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
@@ -322,7 +321,7 @@ int baton_poll(struct baton_watch *watches, size_t count) {
     return found < 0 ? errno : 0;
 }
 
-void baton_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
+void baton_sleep_milliseconds(int milliseconds) { poll(NULL, 0, milliseconds); }
 
 // MARK: Texts
 

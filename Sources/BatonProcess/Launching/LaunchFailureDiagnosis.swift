@@ -20,10 +20,10 @@ struct LaunchFailureDiagnosis {
 
     /// Returns a sentence without its full stop, or nil if the system's code says everything.
     func problem(_ code: Int32) -> String? {
-        switch baton_may_run(path) {
+        switch baton_check_executable(path) {
         case 0: content(code)
-        case baton_is_a_directory: "It is a directory"
-        case baton_no_permission: "The file may not be run by this user. Give it the right (chmod +x)"
+        case baton_EISDIR: "It is a directory"
+        case baton_EACCES: "The file may not be run by this user. Give it the right (chmod +x)"
         default: nil
         }
     }
@@ -36,16 +36,16 @@ struct LaunchFailureDiagnosis {
         if head.starts(with: "#!".utf8) { return firstLine(head.dropFirst(2)) }
         let isBinary = head.starts(with: [0x7f] + "ELF".utf8)
         switch code {
-        case baton_not_there where isBinary:
+        case baton_ENOENT where isBinary:
             return "The file is there, and not the loader that it is linked for: it was built for another system"
-        case baton_no_executable where isBinary: return "The file was built for another system, or another processor"
-        case baton_no_executable where head.isEmpty: return "The file is empty"
-        case baton_no_executable where head.starts(with: [0xef, 0xbb, 0xbf] + "#!".utf8):
+        case baton_ENOEXEC where isBinary: return "The file was built for another system, or another processor"
+        case baton_ENOEXEC where head.isEmpty: return "The file is empty"
+        case baton_ENOEXEC where head.starts(with: [0xef, 0xbb, 0xbf] + "#!".utf8):
             return
                 "The file begins with a byte order mark, so that the system does not see its ‘#!’. Save it without one"
-        case baton_no_executable:
+        case baton_ENOEXEC:
             return "The file is no program, and does not begin with ‘#!’ and the path of an interpreter"
-        case baton_no_permission: return "The file may be run, but not on its file system, or not by this process"
+        case baton_EACCES: return "The file may be run, but not on its file system, or not by this process"
         default: return nil
         }
     }
@@ -61,7 +61,7 @@ struct LaunchFailureDiagnosis {
                 "The first line of the file ends with a carriage return, which the system takes for a part of the name "
                 + "‘\(interpreter.dropLast())’. Save the file with Unix line ends"
         }
-        let code = baton_may_run(interpreter)
+        let code = baton_check_executable(interpreter)
         if code == 0 { return nil }
         return "The first line of the file names the interpreter ‘\(interpreter)’: \(SystemFailure(code: code))"
     }

@@ -61,7 +61,7 @@ struct LaunchedProcess {
         if code == 0 { return pid }
         // `baton_spawn` does not tell whether it failed on the directory or on the file.
         if let directory = program.directory {
-            let reason = baton_may_enter(directory)
+            let reason = baton_check_directory(directory)
             if reason != 0 {
                 throw .directoryNotEntered(
                     program: program.program, directory: directory, reason: SystemFailure(code: reason))
@@ -94,14 +94,14 @@ enum ProgramSearch {
         var refusal: SystemFailure?
         for directory in directories where !program.isEmpty {
             let candidate = "\(directory)/\(program)"
-            switch baton_may_run(candidate) {
+            switch baton_check_executable(candidate) {
             case 0: return candidate
             case SystemFailure.notThere.code, SystemFailure.notInADirectory.code, SystemFailure.isDirectory.code:
                 continue
             // The search goes on, as in shells, because a later directory may have a file that can be run.
             case let code:
                 let detail = "‘\(candidate)’ may not be run by this user"
-                refusal = refusal ?? SystemFailure(code: code, detail: code == baton_no_permission ? detail : nil)
+                refusal = refusal ?? SystemFailure(code: code, detail: code == baton_EACCES ? detail : nil)
             }
         }
         if let refusal { throw .notStarted(program: program, reason: refusal) }

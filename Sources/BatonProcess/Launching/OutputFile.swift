@@ -94,7 +94,7 @@ final class OutputFile: Sendable {
     /// paths lead to the same destination. The answer accounts for links, and for file systems that ignore case.
     func replaces(_ path: String) -> Bool {
         guard let draft, let found = try? Found(path) else { return false }
-        return baton_is_one_file(draft, found.place + suffix) != 0
+        return baton_is_same_file(draft, found.place + suffix) != 0
     }
 
     /// Moves the draft to its final path, after the program has succeeded.

@@ -68,7 +68,7 @@ struct StandardStreams: Sendable {
                 var file = baton_file()
                 let code = baton_examine(path, &file)
                 if code != 0 { return code }
-                return file.kind == baton_file_directory ? baton_is_a_directory : baton_open_reading(path, descriptor)
+                return file.kind == baton_file_directory ? baton_EISDIR : baton_open_reading(path, descriptor)
             }
         case .pipe:
             if let pipelineInput { input = pipelineInput }

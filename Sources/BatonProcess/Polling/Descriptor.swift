@@ -42,10 +42,10 @@ struct PipeEnds: Sendable {
 }
 
 extension SystemFailure {
-    static let notThere = SystemFailure(code: baton_not_there)
-    static let notInADirectory = SystemFailure(code: baton_not_in_a_directory)
-    static let noSuchProcess = SystemFailure(code: baton_no_such_process)
-    static let isDirectory = SystemFailure(code: baton_is_a_directory)
+    static let notThere = SystemFailure(code: baton_ENOENT)
+    static let notInADirectory = SystemFailure(code: baton_ENOTDIR)
+    static let noSuchProcess = SystemFailure(code: baton_ESRCH)
+    static let isDirectory = SystemFailure(code: baton_EISDIR)
 
     static func check(_ code: Int32) throws(SystemFailure) {
         if code != 0 { throw SystemFailure(code: code) }

@@ -37,12 +37,12 @@ final class Poller: Sendable {
     /// - Throws: A `SystemFailure` if the pipe or the thread cannot be made.
     init(
         start: (String?, @escaping @Sendable () -> Void) -> Bool = { name, body in PosixThread.start(name, body) },
-        pause: @escaping @Sendable () -> Void = { baton_pause(10) }
+        pause: @escaping @Sendable () -> Void = { baton_sleep_milliseconds(10) }
     ) throws(SystemFailure) {
         self.pause = pause
         wakeUpPipe = try PipeEnds()
         for end in [wakeUpPipe.reading, wakeUpPipe.writing] { try end.neverWait() }
-        if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
+        if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_EAGAIN) }
     }
 
     /// Ends `wakeup` with true when the descriptor is ready, at its end, or invalid. The caller may close the
@@ -75,16 +75,16 @@ final class Poller: Sendable {
 
     private func work() {
         while let round = machine.withLock({ $0.nextRound() }) {
-            var watches = [baton_watch(descriptor: wakeUpPipe.reading.number, wanted: baton_readable, found: 0)]
+            var watches = [baton_watch(descriptor: wakeUpPipe.reading.number, events: baton_readable, revents: 0)]
             for watch in round {
                 let wanted = watch.interest == .reading ? baton_readable : baton_writable
-                watches.append(baton_watch(descriptor: watch.descriptor, wanted: wanted, found: 0))
+                watches.append(baton_watch(descriptor: watch.descriptor, events: wanted, revents: 0))
             }
             // The poll fails if memory is short, or if the limit of descriptors was lowered below their number. Either
             // may be temporary. The pause keeps the thread from taking a whole core if it lasts.
             if baton_poll(&watches, watches.count) != 0 { pause() }
-            if watches[0].found != 0 { drain() }
-            let ready = zip(round, watches.dropFirst()).filter { $1.found != 0 }.map { $0.0.ticket }
+            if watches[0].revents != 0 { drain() }
+            let ready = zip(round, watches.dropFirst()).filter { $1.revents != 0 }.map { $0.0.ticket }
             for wakeup in machine.withLock({ $0.endRound(ready: ready) }) { wakeup.end(true) }
         }
     }

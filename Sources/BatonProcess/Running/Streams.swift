@@ -55,7 +55,7 @@ struct OutputReader {
             size = max(0, found)
         }
         if found > 0 { return .piece(piece) }
-        return found == -Int(baton_again) ? .notNow : .end
+        return found == -Int(baton_EAGAIN) ? .notNow : .end
     }
 }
 
@@ -75,7 +75,7 @@ struct InputWriter {
             if written > 0 {
                 place += written
                 await Task.yield()
-            } else if written != -Int(baton_again) {
+            } else if written != -Int(baton_EAGAIN) {
                 // The program has closed its input. It need not read all of it, so this is not an error.
                 return
             } else if await !waits.untilReady(end, for: .writing) {
