@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The next step of a download, which follows from the head of the response. The decision is pure.
+/// Decides what a download does next, from the head of the response. Has no side effects.
 enum DownloadPlan: Hashable {
     /// The body is the rest of the file, which has this length in all.
     case append(total: Int64)
@@ -12,13 +12,14 @@ enum DownloadPlan: Hashable {
     case startOver
     /// The response is a part that the request did not ask for.
     case rejectPart
-    /// The status is no success. The download fails, even if the validation accepts the status.
+    /// The status is not in 200...299. The download fails, even if the validation accepts the status.
     case rejectStatus
 
     /// - Parameters:
     ///   - start: The number of bytes that the partial file has, and that the request left out; 0 if it asked for all.
     ///   - origin: The resource that those bytes come from.
-    ///   - wanted: The range of the user's own request. That range is then the whole file.
+    ///   - wanted: The range that the user's request asked for itself, or nil. A response with that range is stored as
+    ///     if it were a whole file.
     init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wanted: RequestedRange? = nil) {
         let range = ContentRange(head.headers["Content-Range"])
         switch head.status {
@@ -95,8 +96,8 @@ extension String {
 extension HTTPHead {
     /// A validator that changes whenever a byte of the file does, or nil if the server has sent none.
     ///
-    /// Without an ETag, the `Last-Modified` date is one if the response was sent at least a second later, because two
-    /// changes within one second have the same date (RFC 9110, 8.8.2.2 and 13.1.5).
+    /// Without an ETag, the `Last-Modified` date counts as strong if the response's `Date` is at least one second
+    /// later, because two changes within one second have the same date (RFC 9110, 8.8.2.2 and 13.1.5).
     fileprivate var strongValidator: String? {
         if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
         guard let text = headers["Last-Modified"], let modified = HTTPDate.date(text),

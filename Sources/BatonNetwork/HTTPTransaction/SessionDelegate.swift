@@ -17,7 +17,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         let head = HTTPHead(response)
-        // The final response follows an interim one.
+        // Interim responses (1xx) are ignored, because the transaction waits for the final head.
         if !head.isInterim { transactions[dataTask.taskIdentifier]?.receive(head) }
         completionHandler(.allow)
     }
@@ -43,6 +43,7 @@ extension SessionDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        // URLSession does not report a redirect without a valid target to the delegate, so its head is passed here.
         let last = (task.response as? HTTPURLResponse).map { HTTPHead($0) }
         transactions.remove(task.taskIdentifier)?.ended(error, last: last.flatMap { $0.isInterim ? nil : $0 })
     }

@@ -9,7 +9,8 @@ internal import Foundation
 struct Trial: Sendable {
     let server: FaultServer
     let transport: any HTTPTransport
-    /// Another transport of the same kind.
+    /// A second, independent transport of the same type, for cases that compare two. Nil if the caller supplied only
+    /// one.
     let other: (any HTTPTransport)?
 
     /// The outcome of a request.
@@ -32,17 +33,17 @@ struct Trial: Sendable {
             case .answer(let head, let body): "the answer \(head.status) with a body of \(body.count) bytes"
             case .error(let reason): "the error ‘\(reason)’"
             case .cancelled: "a CancellationError"
-            case .other(let error): "an error that is no HTTPError: \(error)"
+            case .other(let error): "an error that is not an HTTPError: \(error)"
             }
         }
     }
 
     // MARK: Sending
 
-    /// Makes a request for a target at the server of the case.
+    /// Returns a request for `target` on the server of the case.
     ///
-    /// The request does not take part in cookies: these belong to a host and not to a port, so they would pass from
-    /// case to case.
+    /// The request neither sends nor stores cookies, because cookies are scoped to a host and not to a port, so they
+    /// would leak from one case into the next.
     func request(_ target: String = "/", _ method: String = "GET", _ fields: [String: String] = [:]) -> URLRequest {
         var request = URLRequest(url: server.url(target))
         request.httpMethod = method

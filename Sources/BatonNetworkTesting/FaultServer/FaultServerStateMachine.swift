@@ -4,11 +4,11 @@ internal import Foundation
 struct FaultServerStateMachine<Waiter> {
     /// The event that a test waits for.
     enum Awaited {
-        /// A number of requests was received, to this path unless it is nil.
+        /// At least this many requests have been received. Only those to `path` count, unless it is nil.
         case requests(Int, path: String?)
-        /// A number of bytes was read of the body of the request with this number.
+        /// At least this many bytes of the body of the given request have been read.
         case body(Int, ofRequest: Int)
-        /// A number of connections was accepted.
+        /// At least this many connections have been accepted.
         case connections(Int)
         /// The connection with this number has ended.
         case end(ofConnection: Int)
@@ -17,7 +17,7 @@ struct FaultServerStateMachine<Waiter> {
     enum Answer {
         case now
         case stopped
-        /// The waiter is kept until another method returns it.
+        /// The waiter is stored. A later event, or ``stop()``, returns it to the caller.
         case later
     }
 
@@ -39,7 +39,8 @@ struct FaultServerStateMachine<Waiter> {
 
     func script(for path: String) -> FaultServer.Handler? { scripts[path] ?? scripts["*"] }
 
-    /// Releases a key. Returns the wakeUps of all connections, because any of their threads may wait for the key.
+    /// Releases the scripts that wait for `key`. Returns the wake-up sockets of all connections, because any of their
+    /// threads may wait for the key.
     mutating func release(_ key: String) -> [WakeUpSocket] {
         released.insert(key)
         return Array(wakeUps.values)
@@ -126,7 +127,7 @@ struct FaultServerStateMachine<Waiter> {
 
     // MARK: Stopping
 
-    /// Stops the server: no further connection is accepted. The caller wakeUps the returned threads and ends the
+    /// Stops the server: no further connection is accepted. The caller wakes the returned sockets, and ends the
     /// returned waiters.
     mutating func stop() -> (wakeUps: [WakeUpSocket], waiters: [Waiter]) {
         isStopped = true
@@ -134,7 +135,7 @@ struct FaultServerStateMachine<Waiter> {
         return (Array(wakeUps.values), waiters.map(\.waiter))
     }
 
-    /// Returns all remaining threads. To be called when the accepting thread has ended.
+    /// Returns all remaining threads. Call this only after the accepting thread has ended.
     mutating func takeThreads() -> [JoinableThread] {
         defer { (threads, endedThreads) = ([:], []) }
         return endedThreads + threads.values

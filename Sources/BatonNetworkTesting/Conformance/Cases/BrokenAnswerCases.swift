@@ -6,7 +6,8 @@ extension HTTPTransportConformance {
     static var brokenAnswerCases: [Case] {
         [
             Case(
-                "closed-at-once", "The transport reports a broken connection if it closes before the response.",
+                "closed-at-once",
+                "The transport reports a broken connection if the connection closes before the response.",
                 "RFC 9112, 8"
             ) { trial in
                 trial.server.on("/", .close)
@@ -14,7 +15,8 @@ extension HTTPTransportConformance {
             },
             Case(
                 "closed-in-status-line",
-                "The transport reports a broken connection if it closes inside the status line.", "RFC 9112, 8"
+                "The transport reports a broken connection if the connection closes inside the status line.",
+                "RFC 9112, 8"
             ) { trial in
                 let line = Data("HTTP/1.1 200 OK\r\n".utf8)
                 for count in 1..<line.count {
@@ -23,14 +25,14 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "closed-in-head", "The transport reports a broken connection if it closes inside the head.",
+                "closed-in-head", "The transport reports a broken connection if the connection closes inside the head.",
                 "RFC 9112, 8"
             ) { trial in
                 try await requireBroken(trial, at: heads, then: .close)
             },
             Case(
                 "closed-in-interim",
-                "The transport reports a broken connection if it closes after an interim response.",
+                "The transport reports a broken connection if only an interim response is complete.",
                 "RFC 9110, 15.2"
             ) { trial in
                 for bytes in [
@@ -57,7 +59,8 @@ extension HTTPTransportConformance {
             },
             Case(
                 "closed-in-head-of-post",
-                "The transport reports a broken connection if it closes inside the response to a POST.", "RFC 9112, 8"
+                "The transport reports a broken connection if the connection closes inside the response to a POST.",
+                "RFC 9112, 8"
             ) { trial in
                 for bytes in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nX-A: 1\r\n"] {
                     trial.server.on("/", .send(bytes), .close)
@@ -66,7 +69,8 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "reset-at-once", "The transport reports a broken connection if it is reset before the response.",
+                "reset-at-once",
+                "The transport reports a broken connection if the connection is reset before the response.",
                 "RFC 9112, 8"
             ) { trial in
                 trial.server.on("/", .reset)
@@ -74,14 +78,16 @@ extension HTTPTransportConformance {
             },
             Case(
                 "reset-in-status-line",
-                "The transport reports a broken connection if it is reset inside the status line.", "RFC 9112, 8"
+                "The transport reports a broken connection if the connection is reset inside the status line.",
+                "RFC 9112, 8"
             ) { trial in
                 for bytes in ["H", "HTTP/1.1", "HTTP/1.1 200", "HTTP/1.1 200 OK\r"] {
                     try trial.requireBroken(await trial.reply(bytes, then: .reset), for: "after ‘\(bytes)’")
                 }
             },
             Case(
-                "reset-in-head", "The transport reports a broken connection if it is reset inside the head.",
+                "reset-in-head",
+                "The transport reports a broken connection if the connection is reset inside the head.",
                 "RFC 9112, 8"
             ) { trial in
                 try await requireBroken(trial, at: heads, then: .reset)

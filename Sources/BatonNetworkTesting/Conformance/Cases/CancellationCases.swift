@@ -18,7 +18,7 @@ extension HTTPTransportConformance {
                 try requireCancelled(trial, await task.value)
                 try trial.requireEqual(trial.server.requests.count, 0, "the number of requests")
             },
-            Case("cancel-connecting", "A cancel while it connects ends the request.") { trial in
+            Case("cancel-connecting", "A cancel while the transport connects ends the request.") { trial in
                 let port = try SilentPort(.staysSilent)
                 let request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
                 try await requireSoon(
@@ -43,7 +43,7 @@ extension HTTPTransportConformance {
                     once: { for await _ in streams[$0].stream { break } },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
-            Case("cancel-in-fast-body", "A cancel of a fast transfer ends it soon, too.") { trial in
+            Case("cancel-in-fast-body", "A cancel ends a transfer soon, even if its bytes arrive fast.") { trial in
                 trial.server.on("/", .answerHead(200, ["Content-Length: \(1 << 40)"]), .sendPattern(count: 1 << 40))
                 try await requireSoon(
                     trial,
@@ -63,8 +63,8 @@ extension HTTPTransportConformance {
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
             Case("cancel-in-upload", "A cancel during an upload closes the connection.") { trial in
-                // A server that does not read would never see the end of the connection behind the bytes that were sent
-                // before.
+                // The server has to keep reading: it sees that the client closed the connection only after it has read
+                // the bytes that were sent before.
                 trial.server.on("/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)))
                 let file = try TemporaryFile(zeros: 512 << 20)
                 try await requireSoon(

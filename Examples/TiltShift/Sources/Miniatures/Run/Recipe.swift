@@ -12,7 +12,8 @@ package struct Recipe: Sendable, Hashable {
     private static let version = 1
 
     /// Returns a text that is written into each miniature. A miniature with another signature, because of other
-    /// parameters or another source, is made again.
+    /// parameters or another source, is made again. The format is not part of it, because it determines the extension
+    /// of the file.
     func signature(of source: Source) -> String {
         let parts = [
             "\(Self.program) \(Self.version)", "picture \(source.fingerprint)", "focus \(look.focus)",
