@@ -7,7 +7,7 @@ private enum Ambience {
     @TaskLocal static var word = "none"
 }
 
-/// The faults that a run finds, and its relation to its caller.
+/// Tests which faults a seeded run detects, and what it takes over from its caller's task.
 @Suite struct SeededRunTests {
     @Test func aHangIsFound() async {
         let gate = Gate()
@@ -46,7 +46,8 @@ private enum Ambience {
         #expect(log.events == ["cleaned up"])
     }
 
-    @Test func twoThatWaitForEachOtherAreFound() async {
+    @Test("Two child tasks that wait for each other are reported as stuck")
+    func twoThatWaitForEachOtherAreFound() async {
         let here = Gate()
         let there = Gate()
         await #expect(throws: ScheduleError.stuck(seed: 8)) {
@@ -73,7 +74,8 @@ private enum Ambience {
         #expect(scheduler.jobCount < 1_100)
     }
 
-    @Test func whatTheBodyHasThrownIsNotHiddenByALoopThatItLeft() async {
+    @Test("The error of the body is thrown even if the body leaves an endless task behind")
+    func whatTheBodyHasThrownIsNotHiddenByALoopThatItLeft() async {
         let scheduler = SeededScheduler(seed: 3, jobLimit: 1_000, patience: .zero)
         let exit = Gate()
         await #expect(throws: CancellationError.self) {
@@ -100,6 +102,7 @@ private enum Ambience {
         await #expect(throws: ScheduleError.endless(seed: 3, jobs: 100)) {
             try await scheduler.run { _ in while !exit.isOpen { await Task.yield() } }
         }
+        // After the cancel, the scheduler runs as many jobs again before it gives up.
         #expect(scheduler.jobCount == 200)
         #expect(scheduler.schedule.withLock { $0.hasJobs }, "The loop must not go on elsewhere.")
         exit.open()

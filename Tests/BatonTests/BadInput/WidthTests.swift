@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite struct WidthTests {
-    @Test(arguments: [0, -1, Int.min]) func aQueueOfNoWidthHasTheDefault(width: Int) {
+    @Test("An invalid width at creation falls back to the default", arguments: [0, -1, Int.min])
+    func aQueueOfNoWidthHasTheDefault(width: Int) {
         let misuses = EventLog<Misuse>()
         let queue = AsyncOperationQueue(
             name: "kitchen", maxConcurrentOperationCount: width, onMisuse: { misuses($0) })
@@ -66,8 +67,8 @@ import Testing
         #expect((try? body.result?.get()) == veryMany * (veryMany - 1) / 2)
     }
 
-    /// The parents must not all start before the first child, on whatever executor the workers run. On the second
-    /// executor a worker runs inside the step in which a parent releases its permit.
+    /// The parents must not all start before the first child, on whatever executor the workers run. On
+    /// ``ImmediateExecutor`` a worker runs inside the step in which a parent releases its permit.
     @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])
     func parentsDoNotAllStartBeforeTheFirstChild(executor: any TaskExecutor) async {
         let log = EventLog<String>()

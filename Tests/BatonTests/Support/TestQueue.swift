@@ -2,7 +2,8 @@ import BatonTesting
 
 @testable import Baton
 
-/// A queue that the test runs step by step, with a log of the operations that ran and of the misuse that was reported.
+/// A queue on a step executor and a test clock. It logs the misuse that is reported, and the names of operations that
+/// ``noting(_:after:)`` and ``waiting(_:at:)`` made and that ran.
 struct TestQueue: Sendable {
     let steps: StepExecutor
     let log = EventLog<String>()
