@@ -20,7 +20,7 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let operationsInHandlers: [OperationReference]
     /// True if some bodies run and other operations wait for permits: one of the bodies may wait for another operation
     /// in a way that the queue cannot see.
-    let mayWaitUnseen: Bool
+    let mayHideDependency: Bool
 
     /// True if an operation is about to start, and no thread has picked it up.
     private var lacksThreads: Bool {
@@ -44,7 +44,7 @@ public struct StallReport: Sendable, CustomStringConvertible {
             ]
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
         let hint =
-            mayWaitUnseen
+            mayHideDependency
             ? [
                 "If one of these bodies waits for another operation in an unstructured task, or in its events or progress, its queue "
                     + "cannot see that, and releases no permit: await its `value` in the body itself or in a child task of it, "
@@ -119,7 +119,7 @@ extension AsyncOperationQueue {
 }
 
 extension QueueCore {
-    private static let mostExplanations = 10
+    private static let maxExplanationCount = 10
 
     /// Returns `nil` if all operations have finished meanwhile.
     func stallReport(after quiet: Duration) -> StallReport? {
@@ -136,9 +136,9 @@ extension QueueCore {
         }
         return StallReport(
             queue: QueueReference(name: name, number: number), duration: quiet, operationCount: members.count,
-            explanations: roots.prefix(Self.mostExplanations).map { $0.element.explanation }, rootCount: roots.count,
-            operationsInHandlers: Array(inHandlers.map(\.reference).prefix(Self.mostExplanations)),
-            mayWaitUnseen: roots.contains { $0.element.cause.isExecuting }
+            explanations: roots.prefix(Self.maxExplanationCount).map { $0.element.explanation }, rootCount: roots.count,
+            operationsInHandlers: Array(inHandlers.map(\.reference).prefix(Self.maxExplanationCount)),
+            mayHideDependency: roots.contains { $0.element.cause.isExecuting }
                 && roots.contains { $0.element.cause.waitsForPermit })
     }
 }

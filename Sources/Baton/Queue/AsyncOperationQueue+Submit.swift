@@ -48,16 +48,16 @@ extension AsyncOperationQueue {
             if !core.addWithInputs(operation, callSite) { throw .queueShutDown }
             return
         }
-        switch await core.admission() {
+        switch await core.waitForAdmission() {
         case .admitted:
             let isTaken = core.addWithInputs(operation, callSite)
-            core.change { $0.admission.hasEntered() }
+            core.change { $0.admission.noteAdded() }
             // The queue was shut down between the admission and the add.
             if !isTaken { throw .queueShutDown }
         case .refused:
             core.end(operation, with: .queueShutDown, callSite)
             throw .queueShutDown
-        case .abandoned:
+        case .cancelled:
             core.end(operation, with: .cancelled(reason: .caller), callSite)
             throw .cancelled(reason: .caller)
         }
@@ -95,9 +95,9 @@ extension QueueCore {
     /// Waits until the queue admits or refuses the submission. If the caller is the body of an operation of another
     /// queue, a placeholder operation waits, and the body awaits that operation. So the body releases its permit, and
     /// `explain()` can name what it waits for.
-    nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
+    nonisolated(nonsending) fileprivate func waitForAdmission() async -> SubmissionAnswer {
         guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
-        if let answer = change({ $0.answerAtOnce() }) { return answer }
+        if let answer = change({ $0.admitOrRefuse() }) { return answer }
         let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait() }
         AsyncOperationQueue(name: "room", executor: queue.services.executor).add(room)
         return await withTaskCancellationHandler {
@@ -105,7 +105,7 @@ extension QueueCore {
                 return try await room.value
             } catch {
                 // The body never throws, so the operation was cancelled before its body could ask for admission.
-                return .abandoned
+                return .cancelled
             }
         } onCancel: {
             room.cancel()
@@ -119,8 +119,8 @@ extension QueueCore {
                 if let answer = ask(id, continuation) { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            let abandoned = state.withLock { $0.admission.remove(id) }
-            abandoned?.resume(returning: .abandoned)
+            let submission = state.withLock { $0.admission.remove(id) }
+            submission?.resume(returning: .cancelled)
         }
         TSanAnnotations.didAwait(self)
         return answer
@@ -129,10 +129,10 @@ extension QueueCore {
     /// Returns the answer, or nil if the submission has to wait.
     private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
         change { state in
-            if let answer = state.answerAtOnce() { return answer }
+            if let answer = state.admitOrRefuse() { return answer }
             // If the task was cancelled earlier, its cancellation handler may have run already, and nobody would remove
             // the submission.
-            if Task.isCancelled { return .abandoned }
+            if Task.isCancelled { return .cancelled }
             state.admission.wait(id, continuation)
             return nil
         }
@@ -141,9 +141,9 @@ extension QueueCore {
 
 extension QueueCore.State {
     /// Returns the answer, or nil if the submission has to wait.
-    fileprivate mutating func answerAtOnce() -> SubmissionAnswer? {
+    fileprivate mutating func admitOrRefuse() -> SubmissionAnswer? {
         if shutdownState != .running { return .refused }
-        return admission.mayEnter(waitingCount()) ? .admitted : nil
+        return admission.tryAdmit(waitingCount()) ? .admitted : nil
     }
 }
 
@@ -155,7 +155,7 @@ enum SubmissionAnswer {
     /// The queue has been shut down.
     case refused
     /// The task that waited was cancelled.
-    case abandoned
+    case cancelled
 }
 
 /// The continuation of a call that waits to submit an operation. The thread that resumes it removes it from
@@ -178,7 +178,7 @@ struct Admission<Waiter> {
     /// Admits a submission if it need not wait. It has to wait while earlier submissions wait.
     ///
     /// - Parameter operations: The number of operations that wait in the queue.
-    mutating func mayEnter(_ operations: Int) -> Bool {
+    mutating func tryAdmit(_ operations: Int) -> Bool {
         guard isEmpty, operations + admitted < limit else { return false }
         admitted += 1
         return true
@@ -201,7 +201,7 @@ struct Admission<Waiter> {
     }
 
     /// Notes that the operation of an admitted submission has been added.
-    mutating func hasEntered() {
+    mutating func noteAdded() {
         assert(admitted > 0)
         admitted -= 1
     }

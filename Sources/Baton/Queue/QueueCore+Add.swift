@@ -181,7 +181,7 @@ extension QueueCore {
         // An operation that the queue refuses is no duplicate and replaces no other operation.
         if case .closed = state.withLock({ $0.admissionDecision(for: origin) }) { return }
         if operation.endIfOnBrokenCycle() { return }
-        if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.enterIdentities(on: self) }
+        if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.claimIdentity(on: self) }
         limitWaiting(of: operation)
     }
 

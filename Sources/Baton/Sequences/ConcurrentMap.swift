@@ -84,7 +84,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     private nonisolated(nonsending) func wait() async {
         await Pause.wait(on: self) { pause in
             state.withLock { state in
-                if state.machine.mustWait {
+                if state.machine.consumerMustWait {
                     state.consumers.append(pause)
                     return true
                 }

@@ -63,7 +63,7 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     var operationsInFlight: [Operation] { inFlight.sorted { $0.key < $1.key }.map(\.value) }
 
     /// True if no operation is in flight and upstream is not iterated.
-    private var isQuiet: Bool { inFlight.isEmpty && !upstreamIsOpen }
+    private var hasNoWorkInProgress: Bool { inFlight.isEmpty && !upstreamIsOpen }
 }
 
 // MARK: - Upstream
@@ -101,7 +101,7 @@ extension ConcurrentMapStateMachine {
         phase = .draining
         isRefused = endsAtFailure
         actions.stopsUpstream = upstreamIsOpen
-        actions.wakesConsumer = isQuiet
+        actions.wakesConsumer = hasNoWorkInProgress
         return actions
     }
 
@@ -111,7 +111,7 @@ extension ConcurrentMapStateMachine {
         // An error that upstream throws after its iteration was cancelled is ignored.
         if phase == .taking { upstreamFailure = failure } else { actions.unwantedFailure = failure }
         if phase == .taking { phase = .draining }
-        actions.wakesConsumer = isQuiet
+        actions.wakesConsumer = hasNoWorkInProgress
         return actions
     }
 }
@@ -125,7 +125,7 @@ extension ConcurrentMapStateMachine {
         guard let operation = inFlight.removeValue(forKey: place) else { return actions }
         actions.completed = operation
         let number = order == .preserved ? place : arrivedCount
-        actions.wakesConsumer = isQuiet
+        actions.wakesConsumer = hasNoWorkInProgress
         if phase == .closing || lastNumber.map({ number > $0 }) == true {
             actions.unwanted = [outcome]
         } else {
@@ -176,18 +176,19 @@ extension ConcurrentMapStateMachine {
     }
 
     /// True if ``next()`` would return ``ConsumerAction/wait``.
-    var mustWait: Bool {
+    var consumerMustWait: Bool {
         switch phase {
         case .idle, .over: false
         // A failure that ends the sequence is delivered only after all operations in flight and upstream have ended.
-        case .taking, .draining: (finished[deliveredCount] == nil || lastNumber == deliveredCount) && !isQuiet
-        case .closing: !isQuiet
+        case .taking, .draining:
+            (finished[deliveredCount] == nil || lastNumber == deliveredCount) && !hasNoWorkInProgress
+        case .closing: !hasNoWorkInProgress
         }
     }
 
     /// Returns the next step of the consumer. Delivering an output makes room for another element.
     mutating func next() -> ConsumerAction {
-        if mustWait { return .wait }
+        if consumerMustWait { return .wait }
         switch phase {
         case .idle:
             phase = .taking
@@ -222,7 +223,7 @@ extension ConcurrentMapStateMachine {
             actions.unwanted = Array(finished.values)
             actions.unwantedFailure = upstreamFailure.take()
             finished = [:]
-            actions.wakesConsumer = isQuiet
+            actions.wakesConsumer = hasNoWorkInProgress
         // The cancel comes after the end, or for the second time.
         case .closing, .over: break
         }

@@ -186,7 +186,7 @@ struct DeduplicationTable<Owner: AnyObject> {
 /// calls these methods before it links it. So the edges may still change, and an early end that comes meanwhile is
 /// completed by that thread.
 extension AnyOperation {
-    final func enterIdentities(on core: QueueCore) {
+    final func claimIdentity(on core: QueueCore) {
         let uniqueness = withLife { life in
             // An operation that has already ended is no duplicate and replaces nothing.
             life.optionalState?.endAfterLinking == nil ? life.optionalState?.uniqueness : nil
@@ -212,13 +212,13 @@ extension AnyOperation {
     }
 
     private final func endWithoutNeeds(with error: OperationError) {
-        dropRequirements()
+        releaseUnneededState()
         _ = endBeforeRun(with: error)
     }
 
     /// Releases the body, the edges and the preconditions, because the operation will not run. It waits only for the
     /// `original`, if there is one.
-    private final func dropRequirements(waitingFor original: AnyOperation? = nil) {
+    private final func releaseUnneededState(waitingFor original: AnyOperation? = nil) {
         // The former body, edges and preconditions are released after unlocking.
         let needs = withLife { life in
             let needs = (
@@ -250,7 +250,7 @@ extension AnyOperation {
             _ = dependencyCounter.countDown()
             return false
         }
-        dropRequirements(waitingFor: original)
+        releaseUnneededState(waitingFor: original)
         withLife { _ in uniqueness.joined = Joined(original: original, place: place) }
         return true
     }

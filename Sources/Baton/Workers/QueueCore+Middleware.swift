@@ -21,7 +21,7 @@ extension QueueCore {
             await operation.body.take()!.run(Execution(of: Unretained(operation)))
             return .decided
         }
-        let (timing, executor, group) = tellStart(of: operation)
+        let (timing, executor, group) = publishStart(of: operation)
         if let group, timing == nil, executor == nil, startsPlainly { return .group(group) }
         let body = operation.body.take()!
         guard let timing else {
@@ -68,7 +68,7 @@ extension QueueCore {
     }
 
     /// Marks the body as started, and publishes the start. Returns the parts of the optional state that the run needs.
-    private func tellStart(
+    private func publishStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
         let (delivers, chainStarts, timing, executor, group) = operation.withLife { life in
@@ -125,10 +125,10 @@ extension AnyOperation {
 /// A type-erased task-local that a queue carries.
 package struct CarriedTaskLocal: Sendable {
     /// Reads the value on the calling task, and returns it with the task-local that it belongs to.
-    let captured: @Sendable () -> any TaskLocalBinding
+    let capture: @Sendable () -> any TaskLocalBinding
 
     init<Value: Sendable>(_ local: TaskLocal<Value>) {
-        captured = { CapturedTaskLocal(local: local, value: local.get()) }
+        capture = { CapturedTaskLocal(local: local, value: local.get()) }
     }
 }
 
@@ -157,7 +157,7 @@ final class TaskLocalValues: Sendable {
     /// Captures the values on the calling task. Returns nil if there are no task-locals.
     init?(of locals: [CarriedTaskLocal]) {
         if locals.isEmpty { return nil }
-        bindings = locals.map { $0.captured() }
+        bindings = locals.map { $0.capture() }
     }
 
     nonisolated(nonsending) func bind(_ body: nonisolated(nonsending) () async -> Void) async {

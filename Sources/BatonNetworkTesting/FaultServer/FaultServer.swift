@@ -177,12 +177,12 @@ public final class FaultServer: Sendable {
     public var requests: [ReceivedRequest] { machine.withLock { $0.requests } }
 
     /// The number of accepted connections.
-    public var connectionCount: Int { machine.withLock { $0.ends.count } }
+    public var connectionCount: Int { machine.withLock { $0.connectionEnds.count } }
 
     /// The number of connections that are still open.
     ///
     /// - Complexity: O(*n*), where *n* is the number of accepted connections.
-    public var openConnectionCount: Int { machine.withLock { $0.ends.count { $0 == nil } } }
+    public var openConnectionCount: Int { machine.withLock { $0.connectionEnds.count { $0 == nil } } }
 
     /// Suspends until the server has received a number of requests. It does not hold a thread.
     ///
@@ -226,7 +226,7 @@ public final class FaultServer: Sendable {
     @discardableResult
     public func waitForEnd(ofConnection number: Int) async throws -> ConnectionEnd {
         try await wait(for: .end(ofConnection: number))
-        guard let end = machine.withLock({ $0.ends[number] }) else {
+        guard let end = machine.withLock({ $0.connectionEnds[number] }) else {
             preconditionFailure("Internal inconsistency: a connection that has ended has no end")
         }
         return end
@@ -235,8 +235,8 @@ public final class FaultServer: Sendable {
     private func wait(for awaited: Machine.Awaited) async throws {
         try Task.checkCancellation()
         let waiter = Waiter()
-        let (answer, id) = machine.withLock { $0.wait(waiter, for: awaited) }
-        switch answer {
+        let (result, id) = machine.withLock { $0.wait(waiter, for: awaited) }
+        switch result {
         case .now: return
         case .stopped: throw Stopped()
         case .later: break
@@ -244,7 +244,7 @@ public final class FaultServer: Sendable {
         let end = await withTaskCancellationHandler {
             await waiter.suspend()
         } onCancel: {
-            machine.withLock { $0.forget(id) }
+            machine.withLock { $0.removeWaiter(id) }
             waiter.end(.cancelled)
         }
         switch end {

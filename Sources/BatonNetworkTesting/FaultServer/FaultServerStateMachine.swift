@@ -14,7 +14,7 @@ struct FaultServerStateMachine<Waiter> {
         case end(ofConnection: Int)
     }
 
-    enum Answer {
+    enum WaitResult {
         case now
         case stopped
         /// The waiter is stored. A later event, or ``stop()``, returns it to the caller.
@@ -23,7 +23,7 @@ struct FaultServerStateMachine<Waiter> {
 
     private(set) var requests: [ReceivedRequest] = []
     /// The ends of the connections, by their numbers. Nil while a connection is open.
-    private(set) var ends: [FaultServer.ConnectionEnd?] = []
+    private(set) var connectionEnds: [FaultServer.ConnectionEnd?] = []
     private(set) var isStopped = false
     private var scripts: [String: FaultServer.Handler] = [:]
     private var released: Set<String> = []
@@ -53,20 +53,20 @@ struct FaultServerStateMachine<Waiter> {
     /// Registers a new connection and returns its number, or nil if the server has stopped.
     mutating func accept(_ wakeUp: WakeUpSocket) -> (number: Int, ready: [Waiter])? {
         if isStopped { return nil }
-        ends.append(nil)
-        let number = ends.count - 1
+        connectionEnds.append(nil)
+        let number = connectionEnds.count - 1
         wakeUps[number] = wakeUp
         return (number, takeReady())
     }
 
     mutating func setThread(_ thread: JoinableThread, of number: Int) {
         // The connection may have ended before the accepting thread stored the handle.
-        if ends[number] == nil { threads[number] = thread } else { endedThreads.append(thread) }
+        if connectionEnds[number] == nil { threads[number] = thread } else { endedThreads.append(thread) }
     }
 
     mutating func end(_ number: Int, _ end: FaultServer.ConnectionEnd) -> [Waiter] {
-        precondition(ends[number] == nil, "Internal inconsistency: a connection that ends twice")
-        ends[number] = end
+        precondition(connectionEnds[number] == nil, "Internal inconsistency: a connection that ends twice")
+        connectionEnds[number] = end
         wakeUps[number] = nil
         if let thread = threads.removeValue(forKey: number) { endedThreads.append(thread) }
         return takeReady()
@@ -96,7 +96,7 @@ struct FaultServerStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    mutating func wait(_ waiter: Waiter, for awaited: Awaited) -> (answer: Answer, id: Int) {
+    mutating func wait(_ waiter: Waiter, for awaited: Awaited) -> (result: WaitResult, id: Int) {
         nextID += 1
         if hasHappened(awaited) { return (.now, nextID) }
         if isStopped { return (.stopped, nextID) }
@@ -104,14 +104,14 @@ struct FaultServerStateMachine<Waiter> {
         return (.later, nextID)
     }
 
-    mutating func forget(_ id: Int) { waiters.removeAll { $0.id == id } }
+    mutating func removeWaiter(_ id: Int) { waiters.removeAll { $0.id == id } }
 
     func hasHappened(_ awaited: Awaited) -> Bool {
         switch awaited {
         case .requests(let count, let path): requests.count { path == nil || $0.path == path } >= count
         case .body(let count, let index): requests.indices.contains(index) && requests[index].bodyCount >= count
-        case .connections(let count): ends.count >= count
-        case .end(let number): ends.indices.contains(number) && ends[number] != nil
+        case .connections(let count): connectionEnds.count >= count
+        case .end(let number): connectionEnds.indices.contains(number) && connectionEnds[number] != nil
         }
     }
 

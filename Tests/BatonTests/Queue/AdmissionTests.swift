@@ -13,22 +13,22 @@ import Testing
 
     @Test func withoutALimitEverybodyEnters() {
         var admission = Admission<Int>()
-        let answers = (0..<5).map { _ in admission.mayEnter(1_000_000) }
+        let answers = (0..<5).map { _ in admission.tryAdmit(1_000_000) }
         #expect(answers == Array(repeating: true, count: 5))
     }
 
     @Test func whoIsAdmittedCountsUntilItHasEntered() {
         var admission = admission(limit: 2)
-        let before = (0..<3).map { _ in admission.mayEnter(0) }
+        let before = (0..<3).map { _ in admission.tryAdmit(0) }
         #expect(before == [true, true, false])
-        admission.hasEntered()
-        let after = [admission.mayEnter(1), admission.mayEnter(0)]
+        admission.noteAdded()
+        let after = [admission.tryAdmit(1), admission.tryAdmit(0)]
         #expect(after == [false, true])
     }
 
     @Test func nobodyPassesThoseWhoWait() {
         var admission = admission(limit: 1, waiting: 1)
-        let passes = admission.mayEnter(0)
+        let passes = admission.tryAdmit(0)
         #expect(!passes)
         #expect(!admission.isEmpty)
         #expect(admission.removeAll() == [0])
@@ -39,10 +39,10 @@ import Testing
         var admission = admission(limit: 1, waiting: 3)
         #expect(admission.next(0) == 0)
         #expect(admission.next(0) == nil)
-        admission.hasEntered()
+        admission.noteAdded()
         #expect(admission.next(1) == nil)
         #expect(admission.next(0) == 1)
-        admission.hasEntered()
+        admission.noteAdded()
         #expect(admission.next(0) == 2)
         #expect(admission.isEmpty)
     }

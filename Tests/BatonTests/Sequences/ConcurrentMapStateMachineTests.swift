@@ -50,7 +50,7 @@ struct ConcurrentMapStateMachineTests {
     @Test func theOrderOfTheElementsIsKept() {
         var machine = machine("a", "b", "c")
         #expect(!machine.ended(2, .success(2)).wakesConsumer)
-        #expect(machine.mustWait)
+        #expect(machine.consumerMustWait)
         #expect(machine.ended(0, .success(0)).wakesConsumer)
         #expect(inShort(machine.next()) == "0")
         #expect(inShort(machine.next()) == "wait")
