@@ -14,4 +14,4 @@ print(try await queue.run(tea))  // tea
 await queue.waitUntilIdle()
 print(slow.result!)  // failure(timed out after 0.01 seconds)
 print(stubborn.result!)  // success("done all the same")
-print(patient.result!)  // failure(timed out after 0.01 seconds)
+print(patient.result!)  // failure(timed out after 0.01 seconds, while it waited for ‘forgotten’)

@@ -44,7 +44,7 @@ extension AnyOperation {
     ///     attempt that runs at the deadline is cancelled as by ``timeout(_:file:line:)``, and is the last one. If a
     ///     delay would end after the deadline, there is no further attempt, and the operation ends with the error of
     ///     the last one. If the operation waits for a permit, an exclusion or a rate at the deadline, it ends at once
-    ///     with ``OperationError/timedOut(after:)``.
+    ///     with ``OperationError/timedOut(after:waitingFor:)``.
     ///   - isRetryable: Returns whether another attempt is worthwhile after this error. Called on a task of the queue
     ///     that is not cancelled, while the operation still has its permit. An error that it throws becomes the
     ///     operation's error.

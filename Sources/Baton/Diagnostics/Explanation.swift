@@ -161,7 +161,7 @@ enum ExplanationFormatter {
             "\(operation) waits \(text(left)) for attempt \(attempt), because the last one failed: \(error)."
         case .repeating(let left): "\(operation) repeats, and waits \(text(left)) for its next run."
         case .evaluating(let conditions):
-            "\(operation) waits for the answer of \(list(conditions.map { "the condition ‘\($0)’" }))."
+            "\(operation) waits for \(answers(of: conditions))."
         case .excluded(let holder, let exclusion): "\(operation) waits for the exclusion \(exclusion), after \(holder)."
         case .waitingForRate(let rate, let left, let count):
             "\(operation) waits for the rate \(rate), "
@@ -199,6 +199,31 @@ enum ExplanationFormatter {
     }
 
     static func attemptsPassSuspension(of queue: QueueReference) -> String {
+    // MARK: Ends of sentences that begin with "waited for"
+
+    /// Returns what these waits are for. There is at least one.
+    static func brief(_ waits: [OperationWait]) -> String {
+        list(
+            waits.map { wait in
+                switch wait.kind {
+                case .input, .order, .child, .awaited, .element, .original: "\(wait.source)"
+                case .barrier: "the barrier \(wait.source)"
+                case .replaced: "\(wait.source), which it has replaced"
+                case .exclusion: "the exclusion \(wait.exclusion ?? ""), after \(wait.source)"
+                }
+            })
+    }
+
+    static func answers(of conditions: [String]) -> String {
+        "the answer of \(list(conditions.map { "the condition ‘\($0)’" }))"
+    }
+
+    static func resumption(of queue: QueueReference) -> String { "its queue\(name(of: queue)) to be resumed" }
+
+    static func turn(in queue: QueueReference, width: Int) -> String { "its turn in \(place(queue, width, []))" }
+
+    // MARK: Parts of sentences
+
         "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
     }
 

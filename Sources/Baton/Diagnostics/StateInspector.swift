@@ -215,6 +215,35 @@ struct StateInspector {
     }
 
     /// Returns how long the body has run, or `nil` if its start was not recorded.
+    // MARK: Waits in brief
+
+    /// Returns what an operation that has not begun waits for, as the end of a sentence; nil if it is about to start.
+    ///
+    /// Costs little even if many operations of a queue are asked, because it does not look at the other operations of
+    /// the queue.
+    mutating func waitInBrief(of operation: AnyOperation) -> String? {
+        let waits = waits(of: operation)
+        if !waits.isEmpty { return ExplanationFormatter.brief(waits.map(\.publicValue)) }
+        let view = operation.withLife { OperationView($0, at: operation) }
+        switch view.phase {
+        case .evaluating: return ExplanationFormatter.answers(of: view.conditions.all.map(\.condition.name))
+        case .created, .executing, .finishing, .finished: return nil
+        case .added: break
+        }
+        guard let core = view.core else { return nil }
+        switch view.pause {
+        case .delay: return "the end of its delay"
+        case .attempt(let number, _, _): return "attempt \(number)"
+        case .repetition: return "its next run"
+        case nil: break
+        }
+        if view.hasRates, let place = RateManager.places(of: operation).first { return "the rate \(place.rate)" }
+        let queue = self.view(of: core)
+        if queue.scheduler.isSuspended, !view.goesFirst { return ExplanationFormatter.resumption(of: queue.reference) }
+        return queue.scheduler.isFull
+            ? ExplanationFormatter.turn(in: queue.reference, width: queue.scheduler.width) : nil
+    }
+
     private mutating func time(of view: OperationView, _ operation: AnyOperation) -> Duration? {
         guard let core = view.core else { return nil }
         if let start = view.start ?? view.worker?.attemptTimeout.withLock({ $0.start(of: operation) }) {

@@ -19,8 +19,12 @@ extension AnyOperation {
     }
 
     /// Cancels the operation if `isWanted` agrees in the same locked step, even if other operations have joined it.
-    final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
-        perform(markCancelled(reason: reason, if: isWanted))
+    ///
+    /// - Parameter wait: For the error of a time limit, what the operation waits for.
+    final func cancel(
+        reason: CancellationReason, waitingFor wait: String? = nil, if isWanted: (Lifecycle) -> Bool
+    ) {
+        perform(markCancelled(reason: reason, waitingFor: wait, if: isWanted))
     }
 
     /// Marks all of these operations as cancelled before it acts on any of them. When one of them fails because another
@@ -33,7 +37,7 @@ extension AnyOperation {
     }
 
     private final func markCancelled(
-        reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
+        reason: CancellationReason, waitingFor wait: String? = nil, if isWanted: (Lifecycle) -> Bool
     ) -> CancelAction {
         withLife { life -> CancelAction in
             guard isWanted(life) else { return .none }
@@ -42,9 +46,10 @@ extension AnyOperation {
             case .beforeRun:
                 if !reason.isRequested { life.optionalState?.cancellationReason = reason }
                 life.noteCancel(reason)
-                return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
+                return endBeforeRun(with: reason.error(waitingFor: wait), &life).map { .ended($0) } ?? .none
             case .inRun(let worker):
                 if !reason.isRequested { life.ensureOptionalState().cancellationReason = reason }
+                if let wait { life.optionalState?.timing?.rareTiming?.waitAtLimit = wait }
                 life.noteCancel(reason)
                 return actionInRun(of: life, on: worker)
             }

@@ -94,6 +94,8 @@ final class RareTiming {
     /// The attempts that were followed by another one.
     var failures = FailedAttempts()
     var waitingTicket: TimerService.Ticket?
+    /// What the operation waited for when ``waitingLimit`` or ``deadline`` came and cancelled it.
+    var waitAtLimit: String?
     /// The ticket of the pause's timer. Also `nil` while a thread is about to store it.
     var pauseTicket: TimerService.Ticket?
     var pauseEnd: Duration?

@@ -20,8 +20,8 @@ extension OperationError: CustomStringConvertible {
             "\(error)"
         case .cancelled(let reason):
             "cancelled \(reason)"
-        case .timedOut(let limit):
-            "timed out after \(limit)"
+        case .timedOut(let limit, let wait):
+            "timed out after \(limit)\(wait.map { ", while it waited for \($0)" } ?? "")"
         case .conditionFailed(let condition, let cause):
             "the condition ‘\(condition)’ failed: \(cause)"
         case .dependencyFailed(let source, let via, let cause):

@@ -10,7 +10,10 @@ public enum OperationError: Error, Sendable {
     /// The operation was cancelled before its body ran, or its body threw after the cancel.
     case cancelled(reason: CancellationReason)
     /// A time limit of this length cancelled the operation, and it had not begun or its body threw.
-    indirect case timedOut(after: Duration)
+    ///
+    /// If the operation was waiting, `waitingFor` says what for, as the end of a sentence: the operations, the
+    /// exclusion, the condition or the queue. It is nil if a body was cut short, or if the wait had just ended.
+    indirect case timedOut(after: Duration, waitingFor: String? = nil)
     /// The condition threw this error.
     indirect case conditionFailed(condition: String, cause: any Error)
     /// An operation whose output this one needs has no output.
@@ -207,7 +210,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     case caller
     /// Somebody called `cancelAll()` of the queue, or the queue was shut down.
     case queue
-    /// The operation ran or waited longer than this limit. Its error is then ``OperationError/timedOut(after:)``.
+    /// The operation ran or waited longer than this limit. Its error is then
+    /// ``OperationError/timedOut(after:waitingFor:)``.
     indirect case timeout(Duration)
     /// A newer operation with the same identity replaced this one: see ``UniquenessPolicy/replace``.
     indirect case replaced(by: OperationReference)
@@ -233,10 +237,12 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error of an operation that was cancelled for this reason.
-    var error: OperationError {
+    /// Returns the error of an operation that was cancelled for this reason.
+    ///
+    /// - Parameter wait: What the operation waited for when a time limit came, if it did.
+    func error(waitingFor wait: String?) -> OperationError {
         switch self {
-        case .timeout(let limit): .timedOut(after: limit)
+        case .timeout(let limit): .timedOut(after: limit, waitingFor: wait)
         case .requested, .because, .parent, .caller, .queue, .replaced: .cancelled(reason: self)
         }
     }

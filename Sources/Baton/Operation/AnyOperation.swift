@@ -267,11 +267,12 @@ extension AnyOperation {
     /// an output.
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
-        let reason = withLife { life in
-            life.isCancelled
-                ? life.optionalState?.cancellationReason ?? .requested : life.optionalState?.timing?.timeoutReason
+        let (reason, wait) = withLife { life -> (CancellationReason?, String?) in
+            let timing = life.optionalState?.timing
+            if !life.isCancelled { return (timing?.timeoutReason, nil) }
+            return (life.optionalState?.cancellationReason ?? .requested, timing?.rareTiming?.waitAtLimit)
         }
-        setFailure(reason?.error ?? error)
+        setFailure(reason?.error(waitingFor: wait) ?? error)
     }
 
     /// Stores the error of an operation whose body does not run, because of a dependency policy, an invalid

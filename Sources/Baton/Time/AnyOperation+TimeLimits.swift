@@ -7,7 +7,7 @@ extension AnyOperation {
     ///
     /// The cancel has the reason ``CancellationReason/timeout(_:)``: `Task.isCancelled` becomes true in the body, and
     /// the operation finishes when the body has returned. If the body throws then, the error is
-    /// ``OperationError/timedOut(after:)``. If it returns a value, the operation succeeds with it.
+    /// ``OperationError/timedOut(after:waitingFor:)``. If it returns a value, the operation succeeds with it.
     ///
     /// Each attempt of a ``retry(_:attempts:deadline:file:line:if:)`` has the whole limit. An attempt that was
     /// cancelled by the limit counts as a failed one, and may be followed by another; ``didCancel(_:)`` handlers are
@@ -40,7 +40,10 @@ extension AnyOperation {
         changeTiming("a timeout", CallSite(file: file, line: line)) { $0.limit = limit }
     }
 
-    /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
+    /// Ends the operation with ``OperationError/timedOut(after:waitingFor:)`` if its body has not started `limit` after
+    /// the add.
+    ///
+    /// The text of the error says what the operation was waiting for.
     ///
     /// The limit applies to everything that the operation may wait for: dependencies, a suspended queue, a permit,
     /// conditions and exclusions. Conditions that are being evaluated are cancelled, and the operation finishes when
@@ -89,9 +92,15 @@ extension AnyOperation {
     /// effect.
     final func waitingLimitCame(at now: Duration) {
         let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
-        if let limit = rareTiming?.waitingLimit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
+        // This is read before the cancel, which ends the wait. If the wait ends in between, the cancel has no effect,
+        // or the error names the previous wait.
+        var inspector = StateInspector()
+        let wait = inspector.waitInBrief(of: self)
+        if let limit = rareTiming?.waitingLimit {
+            cancel(reason: .timeout(limit), waitingFor: wait) { !$0.hasBegun }
+        }
         if let limit = rareTiming?.deadline {
-            cancel(reason: .timeout(limit)) { life in
+            cancel(reason: .timeout(limit), waitingFor: wait) { life in
                 life.isBetweenAttempts && life.optionalState?.timing?.rareTiming?.deadlineEnd ?? .endless <= now
             }
         }

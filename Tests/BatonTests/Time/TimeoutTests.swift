@@ -12,7 +12,7 @@ import Testing
         stage.advance(by: .seconds(4))
         #expect(operation.state == .executing)
         stage.advance(by: .seconds(1))
-        guard case .timedOut(after: .seconds(5))? = operation.error else {
+        guard case .timedOut(after: .seconds(5), waitingFor: nil)? = operation.error else {
             Issue.record("\(operation.ending)")
             return
         }
@@ -192,7 +192,7 @@ import Testing
             await queue.waitUntilIdle()
             switch try #require(operation.result) {
             case .success(let value): #expect(value == round)
-            case .failure(.timedOut(after: .seconds(1))): #expect(operation.isCancelled)
+            case .failure(.timedOut(after: .seconds(1), _)): #expect(operation.isCancelled)
             case .failure(let error): Issue.record("\(error)")
             }
         }
@@ -208,7 +208,8 @@ import Testing
         stage.advance(by: .seconds(4))
         #expect(operation.state == .ready)
         stage.advance(by: .seconds(1))
-        #expect(operation.ending == "timed out after 5.0 seconds")
+        #expect(
+            operation.ending == "timed out after 5.0 seconds, while it waited for its queue to be resumed")
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(stage.ran == ["dependent"])
@@ -222,7 +223,7 @@ import Testing
         let operation = stage.noting("dependent", after: source).timeout(waiting: .seconds(1))
         stage.run(source, operation)
         stage.advance(by: .seconds(1))
-        #expect(operation.ending == "timed out after 1.0 seconds")
+        #expect(operation.ending == "timed out after 1.0 seconds, while it waited for ‘source’")
         gate.open()
         stage.steps.runAll()
         #expect(stage.queue.operationCount == 0)
@@ -249,7 +250,9 @@ import Testing
         stage.run(operation)
         #expect(operation.state == .evaluating)
         stage.advance(by: .seconds(1))
-        #expect(operation.ending == "timed out after 1.0 seconds")
+        #expect(
+            operation.ending
+                == "timed out after 1.0 seconds, while it waited for the answer of the condition ‘slow’")
         #expect(stage.queue.core.timerService.count == 0)
     }
 
@@ -260,10 +263,53 @@ import Testing
         let waiting = stage.noting("waiting").addCondition(.mutuallyExclusive("timeouts")).timeout(waiting: .seconds(1))
         stage.run(holder, waiting)
         stage.advance(by: .seconds(1))
-        #expect(waiting.ending == "timed out after 1.0 seconds")
+        #expect(
+            waiting.ending
+                == "timed out after 1.0 seconds, while it waited for the exclusion ‘timeouts’, after ‘holder’")
         gate.open()
         stage.steps.runAll()
         #expect(holder.ending == "success")
+    }
+
+    @Test("A limit that ends a wait for a permit, a delay or a barrier says so")
+    func namesOfWaits() {
+        let (stage, gate) = (TestQueue(name: "narrow", width: 1), Gate())
+        let other = TestQueue(on: stage.steps)
+        stage.run(stage.waiting("busy", at: gate))
+        let ready = stage.noting("ready").timeout(waiting: .seconds(1))
+        let unnamed = other.noting("unnamed", after: ready, stage.noting("missing")).timeout(waiting: .milliseconds(1))
+        stage.run(ready)
+        other.run(unnamed)
+        let delayed = AsyncOperation("delayed") {}.delay(.seconds(60)).timeout(waiting: .seconds(1))
+        let barrier = other.waiting("barrier", at: gate)
+        let behind = other.noting("behind").timeout(waiting: .seconds(1))
+        other.run(delayed)
+        other.clock.advance(by: .seconds(1))
+        stage.advance(by: .seconds(1))
+        other.queue.addBarrier(barrier)
+        other.run(behind)
+        other.advance(by: .seconds(1))
+        #expect(
+            [ready, unnamed, delayed, behind].map(\.ending) == [
+                "timed out after 1.0 seconds, while it waited for its turn in ‘narrow’, a queue of width 1",
+                "timed out after 0.001 seconds, while it waited for ‘ready’, ‘missing’",
+                "timed out after 1.0 seconds, while it waited for the end of its delay",
+                "timed out after 1.0 seconds, while it waited for the barrier ‘barrier’",
+            ])
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test("A deadline that comes between two attempts says what the next one waited for")
+    func namesOfWaitsForAttempts() {
+        let stage = TestQueue()
+        stage.queue.suspendsFurtherAttempts = true
+        let operation = AsyncOperation<Void>("flaky") { throw Oops() }
+            .retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(5))
+        stage.run(operation)
+        stage.queue.isSuspended = true
+        stage.advance(by: .seconds(5))
+        #expect(operation.ending == "timed out after 5.0 seconds, while it waited for its queue to be resumed")
     }
 
     @Test func oneThatIsSkippedLeavesNoAlarm() {

@@ -86,7 +86,7 @@ import Testing
         clock.jump(by: .seconds(100))
         clock.base.advance(by: .seconds(100))
         await queue.waitUntilIdle()
-        #expect(operation.ending == "timed out after 10.0 seconds")
+        #expect(operation.ending == "timed out after 10.0 seconds, while it waited for its queue to be resumed")
     }
 
     /// The body of the first operation keeps the thread that cancels it.

@@ -80,7 +80,7 @@ extension Outcome {
         case .failed(let thrown as Thrown): self = .threw(thrown.by)
         case .failed(let thrown as ConditionThrown): self = .conditionThrew(thrown.by)
         case .failed(let thrown as ConsentThrown): self = .consentThrew(thrown.by)
-        case .timedOut(let limit): self = .timedOut(limit)
+        case .timedOut(let limit, _): self = .timedOut(limit)
         case .skipped(.duplicate(let other)): self = .duplicate(of: other.node)
         case .dependencyCycle: self = .cycle
         case .failed(let error as OperationError): self = .threwOn(Outcome(error))

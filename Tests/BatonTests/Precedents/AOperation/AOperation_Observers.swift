@@ -102,7 +102,7 @@ private struct Moments: OperationObserver {
         stage.advance(by: .milliseconds(4_999))
         #expect(operation.state == .executing)
         stage.advance(by: .milliseconds(1))
-        guard case .timedOut(after: .seconds(5))? = operation.error else {
+        guard case .timedOut(after: .seconds(5), _)? = operation.error else {
             Issue.record("\(operation.ending)")
             return
         }
