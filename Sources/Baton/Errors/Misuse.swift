@@ -40,6 +40,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// The body of a callback operation called its `finish` a second time, or called it and threw an error.
         case finishedTwice
+        /// The `finish` of a callback operation was called after its body had thrown.
+        case finishedAfterThrowing
         /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
         /// waited for itself.
         case waitedForItsOwnQueue
@@ -131,6 +133,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .finishedTwice:
             "finish was called twice, or was called by a body that throws; only the first of the two counts. Call it exactly "
                 + "once on every path"
+        case .finishedAfterThrowing:
+            "finish was called although the body had thrown; the call was ignored. Throw only before something is "
+                + "started that calls it"
         case .waitedForItsOwnQueue:
             "a body or a handler called waitUntilIdle, drain or shutdown of its own queue, which would wait for itself; the call "
                 + "did nothing, and the queue takes operations as before. Call it outside"

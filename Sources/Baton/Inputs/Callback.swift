@@ -122,7 +122,8 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     /// The state of a callback: pending until the first call, then permanently over.
     private struct StateMachine {
-        private var isOver = false
+        /// What came first: a call, an error of the body, or the release of the callback. Nil while it is pending.
+        private var first: First?
         /// Set until the body has taken it.
         private var end: End?
         private var isCancelled = false
@@ -131,18 +132,27 @@ final class CallbackState<Output: Sendable>: Sendable {
         private var waiter: UnsafeContinuation<End, Never>?
 
         struct FinishAction {
-            /// False if the callback was over before. Then nothing has changed.
-            var isFirst: Bool
+            /// The misuse if the callback was called before, or its body had thrown. Then nothing has changed.
+            var misuse: Misuse.Kind?
             var waiter: UnsafeContinuation<End, Never>?
             /// Handlers that will never be called. They are the user's, so they are released after unlocking.
             var unused: [@Sendable () -> Void] = []
         }
 
-        mutating func finish(_ end: End) -> FinishAction {
-            if isOver { return FinishAction(isFirst: false) }
-            isOver = true
+        private enum First { case call, error, release }
+
+        private var isOver: Bool { first != nil }
+
+        mutating func finish(_ end: End, byThrowing: Bool = false) -> FinishAction {
+            switch first {
+            case .call: return FinishAction(misuse: .finishedTwice)
+            case .error: return FinishAction(misuse: .finishedAfterThrowing)
+            case .release: return FinishAction()
+            case nil: break
+            }
+            first = if byThrowing { .error } else if case .dropped = end { .release } else { .call }
             defer { onCancel = [] }
-            let finish = FinishAction(isFirst: true, waiter: waiter.take(), unused: onCancel)
+            let finish = FinishAction(waiter: waiter.take(), unused: onCancel)
             if finish.waiter == nil { self.end = end }
             return finish
         }
@@ -182,7 +192,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     // MARK: Calls of the callback
 
-    func finish(_ end: End) { if !tryFinish(end) { report() } }
+    func finish(_ end: End) { if let misuse = tryFinish(end) { report(misuse) } }
 
     func drop() { _ = tryFinish(.dropped) }
 
@@ -193,7 +203,9 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     // MARK: Calls of the body
 
-    func bodyThrew(_ error: any Error) { finish(.threw(error)) }
+    func bodyThrew(_ error: any Error) {
+        if let misuse = tryFinish(.threw(error), byThrowing: true) { report(misuse) }
+    }
 
     /// Waits until the callback was called or dropped.
     ///
@@ -214,16 +226,16 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     // MARK: Shared steps
 
-    /// Ends the callback. Returns false if it was over before.
-    private func tryFinish(_ end: End) -> Bool {
-        let finish = machine.withLock { $0.finish(end) }
+    /// Ends the callback. Returns the misuse of a call of the callback if it was over before.
+    private func tryFinish(_ end: End, byThrowing: Bool = false) -> Misuse.Kind? {
+        let finish = machine.withLock { $0.finish(end, byThrowing: byThrowing) }
         TSanAnnotations.willResume(self)
         finish.waiter?.resume(returning: end)
-        return finish.isFirst
+        return finish.misuse
     }
 
-    private func report() {
-        let misuse = Misuse(.finishedTwice, operation: operation)
+    private func report(_ kind: Misuse.Kind) {
+        let misuse = Misuse(kind, operation: operation)
         if let core = QueueDirectory.find(queueNumber) {
             core.report(misuse)
         } else {

@@ -86,6 +86,7 @@ import Testing
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
+            (.finishedAfterThrowing, "Throw only before"),
             (.waitedForItsOwnQueue, "its own queue"),
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
             (.invalidRate("the count is 0"), "its turn: the count is 0"),

@@ -67,7 +67,9 @@ import Testing
         #expect(operation.ending == "failed: oops")
         store.answer(7)
         #expect(operation.ending == "failed: oops")
-        #expect(stage.misuseKinds == [.finishedTwice])
+        #expect(stage.misuseKinds == [.finishedAfterThrowing])
+        let text = stage.misuses.events.map(\.description).joined()
+        #expect(text.contains("finish was called although the body had thrown; the call was ignored"))
     }
 
     @Test("An error that the body throws after it has called finish is misuse and changes nothing")
