@@ -7,4 +7,5 @@ second.addDependency(first)  // but ‘first’ awaits it
 queue.add(first, second)
 await queue.waitUntilIdle()
 for operation in [first, second] { print(operation.result!) }  // the same for both:
-// failure(waits for itself: ‘first’ → ‘second’ → ‘first’. Remove one of these dependencies)
+// failure(waits for itself: ‘first’ → ‘second’ → ‘first’. Do not await ‘second’ in the body of ‘first’: an operation
+// that depends on both can use its output)

@@ -114,8 +114,8 @@ final class CycleBreak: Sendable {
         self.operations = operations
         self.wasUnadded = wasUnadded
         self.cycles = cycles
-        let references = operations.map { $0.isFence ? nil : $0.reference }
-        errors = cycles.all.map { cycle in .dependencyCycle(cycle.compactMap { references[$0] }) }
+        let members = operations.map { CycleMember($0) }
+        errors = cycles.all.map { cycle in .dependencyCycle(CycleMember.path(cycle.map { members[$0] })) }
         var unadded = operations.indices.filter { wasUnadded[$0] }.map { Unadded(node: $0) }
         let places = Dictionary(uniqueKeysWithValues: unadded.enumerated().map { ($1.node, $0) })
         for node in unadded.map(\.node) {

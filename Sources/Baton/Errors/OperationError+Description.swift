@@ -29,7 +29,7 @@ extension OperationError: CustomStringConvertible {
                 + (via.readerRetriesOnlyItself
                     ? ". Its retry is for its own body, and does not run \(source) again" : "")
         case .dependencyCycle(let path):
-            "waits for itself: \(Self.chain(path)). Remove one of these dependencies"
+            "waits for itself: \(Self.chain(path)). \(CycleAdvice.text(for: path))"
         case .skipped(.edge(let source, let outcome)):
             "skipped, because \(source) ended with \(outcome)"
         case .skipped(.condition(let text)):
@@ -109,6 +109,40 @@ enum ErrorText {
         let others = failures.count - roots.count
         if others > 0 { texts.append("\(others) did not run because of \(roots.count == 1 ? "it" : "them")") }
         return texts.joined(separator: "; ")
+    }
+}
+
+/// What to do about a cycle.
+private enum CycleAdvice {
+    static func text(for path: [OperationReference]) -> String {
+        guard let place = path.firstIndex(where: { $0.cycleLink != .dependency }) else {
+            return "Remove one of these dependencies"
+        }
+        func next(_ place: Int) -> OperationReference { path[place + 1 == path.count ? 0 : place + 1] }
+        let (member, awaited) = (path[place], next(place))
+        switch member.cycleLink {
+        case .dependency: return "Remove one of these dependencies"
+        case .child: return "Take \(awaited) out of the group \(member), or remove a dependency"
+        case .body: return wait(in: "body", of: member, for: awaited)
+        case .condition: return "Let no condition of \(member) await or bring along \(awaited)"
+        case .handler: return wait(in: "handler", of: member, for: awaited)
+        case .barrier:
+            // The barrier waits behind a fence, too. The operation before it on the path was added after it.
+            let isFirst = { (place: Int) in
+                path[place].cycleLink == .barrier && path[place == 0 ? path.count - 1 : place - 1].cycleLink != .barrier
+            }
+            let late = path.indices.first(where: isFirst).map { path[$0] } ?? member
+            return "A barrier waits for everything that was added before it: add \(late) before the barrier, "
+                + "or remove a dependency"
+        }
+    }
+
+    private static func wait(
+        in code: String, of member: OperationReference, for awaited: OperationReference
+    ) -> String {
+        if member == awaited { return "Do not await \(awaited) in its own \(code)" }
+        return "Do not await \(awaited) in the \(code) of \(member): "
+            + "an operation that depends on both can use its output"
     }
 }
 

@@ -7,6 +7,8 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// True in an ``OperationError/dependencyFailed(source:via:cause:)`` if the operation that needs the output of this
     /// one has a retry, which does not run this one again.
     var readerRetriesOnlyItself = false
+    /// In an ``OperationError/dependencyCycle(_:)``, the way in which the operation waits for the next one of the path.
+    var cycleLink = CycleLink.dependency
 
     /// The operation's name; without one, the type of its procedure; otherwise the place in the source that made it.
     ///

@@ -295,7 +295,7 @@ extension AnyOperation {
             return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
         }
         guard let cycle else { return false }
-        _ = endBeforeRun(with: .dependencyCycle(cycle.filter { !$0.isFence }.map(\.reference)))
+        _ = endBeforeRun(with: .dependencyCycle(CycleMember.path(cycle.map { CycleMember($0) })))
         return true
     }
 }

@@ -109,6 +109,41 @@ import Testing
         #expect(later.failure?.cycleNames == ["body", "later"])
     }
 
+    @Test("A cycle through a body that waits says how to do without the wait", arguments: [true, false])
+    func wayOutOfCyclesThroughBodies(runsLater: Bool) {
+        let stage = TestQueue(width: 1)
+        let later = AsyncOperation("later") { 1 }
+        let body = AsyncOperation("body") { context in
+            _ = try await runsLater ? context.run(later) : later.value
+        }
+        later.addDependency(body)
+        if runsLater { stage.run(body) } else { stage.run(body, later) }
+        let text = "\(later.error!)"
+        #expect(text.contains("Do not await ‘later’ in the body of ‘body’"))
+        #expect(text.contains("an operation that depends on both"))
+        #expect(!text.contains("Remove one of these dependencies"))
+    }
+
+    @Test("A cycle through a group says to take the child out")
+    func wayOutOfCyclesThroughGroups() {
+        let stage = TestQueue()
+        let child = stage.noting("child")
+        let group = GroupOperation(child, name: "group")
+        child.addDependency(group)
+        stage.run(group)
+        #expect("\(child.error!)".contains("Take ‘child’ out of the group ‘group’, or remove a dependency"))
+    }
+
+    @Test("A cycle of dependencies says to remove one")
+    func wayOutOfCyclesOfDependencies() {
+        let stage = TestQueue()
+        let (one, other) = (stage.noting("one"), stage.noting("other"))
+        one.addDependency(other)
+        other.addDependency(one)
+        stage.run(one, other)
+        #expect("\(one.error!)".hasSuffix(". Remove one of these dependencies"))
+    }
+
     /// An add closes the cycle while the body already waits.
     @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
         let stage = TestQueue(width: 1)

@@ -109,6 +109,7 @@ import Testing
         stage.queue.addBarrier(barrier)
         stage.run(late)
         #expect([early, barrier, late].compactMap(\.error?.cycleNames).count == 3)
+        #expect("\(late.error!)".contains("A barrier waits for everything that was added before it: add ‘late’ before"))
         stage.run(stage.noting("next"))
         #expect(stage.ran == ["next"])
     }
