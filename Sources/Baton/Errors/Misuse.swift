@@ -172,11 +172,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
 // MARK: - Reports
 
 /// The place of a call in the user's source.
-struct CallSite: Sendable, CustomStringConvertible {
+package struct CallSite: Sendable, CustomStringConvertible {
     let file: StaticString
     let line: UInt
 
-    var description: String { "\(file):\(line)" }
+    package var description: String { "\(file):\(line)" }
 }
 
 extension AnyOperation {

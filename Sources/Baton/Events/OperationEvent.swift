@@ -283,13 +283,20 @@ extension AsyncOperationQueue {
 
     /// Returns the events of the queue's operations from now on.
     ///
-    /// - Parameter buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as
-    ///   1.
+    /// - Parameters:
+    ///   - buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as 1.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: A new sequence, which shares no events with other sequences.
     /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
-    public func events(buffering: OperationEvents.Buffering) -> OperationEvents {
-        let subscription = OperationEvents.Subscription(
-            in: core.broadcaster, limit: buffering.limit { core.report(Misuse(.invalidEventLimit($0), queue: name)) })
+    public func events(
+        buffering: OperationEvents.Buffering, file: StaticString = #fileID, line: UInt = #line
+    ) -> OperationEvents {
+        let limit = buffering.limit { count in
+            core.report(
+                Misuse(.invalidEventLimit(count), queue: name, callSite: CallSite(file: file, line: line)))
+        }
+        let subscription = OperationEvents.Subscription(in: core.broadcaster, limit: limit)
         core.observeOperations()
         return OperationEvents(subscription: subscription)
     }
@@ -304,11 +311,18 @@ extension AnyOperation {
     /// A body that iterates the sequence keeps its permit while it waits for the next event. A body that waits for
     /// another operation should await its ``AsyncOperation/value`` instead, which releases the permit.
     ///
-    /// - Parameter buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as
-    ///   1.
+    /// - Parameters:
+    ///   - buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as 1.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: A new sequence, which shares no events with other sequences.
-    public final func events(buffering: OperationEvents.Buffering) -> OperationEvents {
-        let limit = buffering.limit { report(Misuse(.invalidEventLimit($0), operation: reference)) }
+    public final func events(
+        buffering: OperationEvents.Buffering, file: StaticString = #fileID, line: UInt = #line
+    ) -> OperationEvents {
+        let limit = buffering.limit { count in
+            let callSite = CallSite(file: file, line: line)
+            report(Misuse(.invalidEventLimit(count), operation: reference, callSite: callSite))
+        }
         return OperationEvents(
             subscription: OperationEvents.Subscription(in: ownBroadcaster().broadcaster, limit: limit))
     }

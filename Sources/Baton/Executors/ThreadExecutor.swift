@@ -32,8 +32,12 @@ public final class ThreadExecutor: TaskExecutor {
     ///   - name: The name of the threads in debuggers and in `top -H`. It is cut to 15 bytes, the maximum on Linux.
     ///   - threads: The number of threads, at least 1. A smaller number is ``Misuse``, which is reported on standard
     ///     error, and gives 1 thread.
-    public convenience init(name: String? = nil, threads: Int) {
-        self.init(name: name, threads: threads, onMisuse: Misuse.writeToStandardError, start: PosixThread.start)
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public convenience init(
+        name: String? = nil, threads: Int, file: StaticString = #fileID, line: UInt = #line
+    ) {
+        self.init(name: name, threads: threads, CallSite(file: file, line: line), start: PosixThread.start)
     }
 
     /// Makes an executor.
@@ -41,14 +45,15 @@ public final class ThreadExecutor: TaskExecutor {
     /// - Parameter start: Starts a thread with a name that runs the closure. Returns false if the system provides no
     ///   more threads.
     init(
-        name: String? = nil, threads: Int, onMisuse: (Misuse) -> Void = Misuse.writeToStandardError,
+        name: String? = nil, threads: Int, _ callSite: CallSite? = nil,
+        onMisuse: (Misuse) -> Void = Misuse.writeToStandardError,
         start: (String?, @escaping @Sendable () -> Void) -> Bool
     ) {
         var count = 0
         // The threads retain the thread pool but not the executor, so that an idle executor can be released.
         while count < max(threads, 1), start(name, { [threadPool] in threadPool.work() }) { count += 1 }
         hasThreads = count > 0
-        if threads < 1 { onMisuse(Misuse(.invalidThreadCount(threads))) }
+        if threads < 1 { onMisuse(Misuse(.invalidThreadCount(threads), callSite: callSite)) }
     }
 
     deinit { threadPool.close() }

@@ -33,12 +33,15 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
     ///     limit of the queue; nil for no additional limit. A child that waits for its own children counts. A value
     ///     below 1 is ``Misuse`` and sets no limit.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     public convenience init(
         _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .collectAll,
-        maxConcurrentOperationCount: Int? = nil
+        maxConcurrentOperationCount: Int? = nil, file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(
-            children, name: name, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount)
+            children, name: name, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount, file: file,
+            line: line)
     }
 
     /// Makes a group of operations that run side by side, from an array.
@@ -49,15 +52,18 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
     ///     limit of the queue; nil for no additional limit. A value below 1 is ``Misuse`` and sets no limit.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     public init(
         _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .collectAll,
-        maxConcurrentOperationCount: Int? = nil
+        maxConcurrentOperationCount: Int? = nil, file: StaticString = #fileID, line: UInt = #line
     ) {
         super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
         var width: Exclusion?
         if let count = maxConcurrentOperationCount {
             if count < 1 {
-                report(Misuse(.invalidWidth(count), operation: reference))
+                let callSite = CallSite(file: file, line: line)
+                report(Misuse(.invalidWidth(count), operation: reference, callSite: callSite))
             } else {
                 width = .width(count, of: self)
             }
@@ -99,12 +105,18 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// A running group starts the child at once, as if it had been given from the beginning. In an ordered group the
     /// child comes after all others. May be called from anywhere, including a child of the group and a handler.
     ///
-    /// - Parameter child: The operation to run.
+    /// - Parameters:
+    ///   - child: The operation to run.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Throws: ``OperationError/misuse(_:)`` if the call comes too late: all children have finished, the group was
     ///   cancelled, or its policy has decided. The child is left unchanged.
-    public func add(_ child: AnyOperation) throws(OperationError) {
+    public func add(
+        _ child: AnyOperation, file: StaticString = #fileID, line: UInt = #line
+    ) throws(OperationError) {
         guard let group = withLife({ $0.optionalState?.childGroups.first }), group.insert(child) else {
-            throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
+            let callSite = CallSite(file: file, line: line)
+            throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference, callSite: callSite))
         }
         GraphChanges.note()
     }

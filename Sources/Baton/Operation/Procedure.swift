@@ -159,15 +159,20 @@ extension OperationContext {
             return product.add(
                 to: directCall.queue, includingDependencies: true, file: file, line: line)
         }
-        let core = try runningCore(else: .producedAfterTheEnd)
-        let added = core.addWithUpstream(product, from: .produced, CallSite(file: file, line: line))
+        let callSite = CallSite(file: file, line: line)
+        let core = try runningCore(else: .producedAfterTheEnd, callSite)
+        let added = core.addWithUpstream(product, from: .produced, callSite)
         if added.last === product { operation.noteProduct(product, from: core) }
         return product
     }
 
     /// Returns the body's queue. Throws the misuse if the body has returned.
-    private func runningCore(else misuse: Misuse.Kind) throws(OperationError) -> QueueCore {
-        guard let runningCore else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
+    private func runningCore(
+        else misuse: Misuse.Kind, _ callSite: CallSite? = nil
+    ) throws(OperationError) -> QueueCore {
+        guard let runningCore else {
+            throw .misuse(Misuse(misuse, operation: operation.reference, callSite: callSite))
+        }
         return runningCore
     }
 

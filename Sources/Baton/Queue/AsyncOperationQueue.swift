@@ -43,7 +43,7 @@ public final class AsyncOperationQueue: Sendable {
     ///     events.
     ///   - taskLocals: The task-locals that reach bodies and handlers, as in
     ///     `taskLocals: Request.$id, ServiceContext.$current`. Their values are those of the task that adds an
-    ///     operation. They are bound around the operation's body, with the hooks of ``around(_:)``, and around its
+    ///     operation. They are bound around the operation's body, with the hooks of ``around(file:line:_:)``, and around its
     ///     handlers, except handlers that are added after the operation has finished and its other handlers have
     ///     returned. Operations that the body runs or produces get the values in turn. Conditions, their dependencies
     ///     and retry predicates do not see them. A value is released when the operation has
@@ -57,14 +57,15 @@ public final class AsyncOperationQueue: Sendable {
         taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         taskLocals: repeat TaskLocal<each Local>,
-        onMisuse: (@Sendable (Misuse) -> Void)? = nil
+        onMisuse: (@Sendable (Misuse) -> Void)? = nil,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         var carried: [CarriedTaskLocal] = []
         repeat carried.append(CarriedTaskLocal(each taskLocals))
         self.init(
             name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
             executor: executor, taskPriority: taskPriority, clock: clock, carrying: carried, onMisuse: onMisuse,
-            probe: nil)
+            probe: nil, callSite: CallSite(file: file, line: line))
     }
 
     /// Makes a queue with settings that only Baton's own targets use.
@@ -75,14 +76,15 @@ public final class AsyncOperationQueue: Sendable {
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(), carrying taskLocals: [CarriedTaskLocal] = [],
-        onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?
+        onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?,
+        callSite: CallSite? = nil
     ) {
         let core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), taskLocals: taskLocals,
             onMisuse: onMisuse, probe: probe)
         handle = Retained(core).handOver()
-        if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
+        if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name, callSite: callSite)) }
     }
 
     deinit { Trampoline.run(.releaseQueue(Retained(handedOver: handle).take())) }
@@ -223,15 +225,19 @@ extension AsyncOperationQueue {
     /// For task-locals whose values come from the task that adds an operation, use the `taskLocals` parameter of the
     /// queue's initializer instead.
     ///
-    /// - Parameter hook: The hook. Its `context` describes the operation whose body starts, and its `body` runs the
-    ///   inner hooks and the body of the operation.
+    /// - Parameters:
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    ///   - hook: The hook. Its `context` describes the operation whose body starts, and its `body` runs the inner hooks
+    ///     and the body of the operation.
     public func around(
+        file: StaticString = #fileID, line: UInt = #line,
         _ hook:
             @escaping @Sendable (
                 _ context: OperationContext, _ body: @Sendable () async throws -> Void
             ) async throws -> Void
     ) {
-        core.middleware.withLock { $0.append(hook) }
+        core.middleware.withLock { $0.append(Middleware(hook: hook, callSite: CallSite(file: file, line: line))) }
         core.hasMiddleware.isSet = true
     }
 }

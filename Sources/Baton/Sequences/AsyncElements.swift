@@ -41,17 +41,21 @@ extension Sequence where Self: Sendable, Element: Sendable {
     ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
     ///     a name, conditions or dependencies. Called for one element after another, in order, on the task that
     ///     iterates this sequence.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: The sequence of the outputs. Nothing runs before its first output is requested.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
-        configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil
+        configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<AsyncElements<Self>, P.Output> where P.Input == Element {
-        AsyncElements(self).deliver(to: procedure, on: queue, width: width, order: order, configure: configure)
+        AsyncElements(self).deliver(
+            to: procedure, on: queue, width: width, order: order, configure: configure, file: file, line: line)
     }
 
     /// Calls `body` with each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
-    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    /// Behaves like ``deliver(to:on:width:order:configure:file:line:)`` in all other respects.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
@@ -76,7 +80,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// Calls `body` with each element and the context of its operation on `queue`, and returns the outputs as a
     /// sequence.
     ///
-    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    /// Behaves like ``deliver(to:on:width:order:configure:file:line:)`` in all other respects.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.

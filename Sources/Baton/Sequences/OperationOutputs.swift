@@ -25,17 +25,22 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
     ///     a name, conditions or dependencies. Called for one element after another, in order, on the task that
     ///     iterates this sequence.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: The sequence of the outputs.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
-        configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil
+        configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<Self, P.Output> where P.Input == Element {
-        OperationOutputs(of: self, on: queue, width, order, configure) { AsyncOperation(procedure, input: $0) }
+        OperationOutputs(of: self, on: queue, width, order, configure, CallSite(file: file, line: line)) {
+            AsyncOperation(procedure, input: $0)
+        }
     }
 
     /// Calls `body` with each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
-    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    /// Behaves like ``deliver(to:on:width:order:configure:file:line:)`` in all other respects.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
@@ -53,7 +58,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         _ body: nonisolated(nonsending) @escaping @Sendable (Element) async throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<Self, Output> {
-        OperationOutputs(of: self, on: queue, width, order, configure) { element in
+        OperationOutputs(of: self, on: queue, width, order, configure, CallSite(file: file, line: line)) { element in
             AsyncOperation({ try await body(element) }, file: file, line: line)
         }
     }
@@ -61,7 +66,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Calls `body` with each element and the context of its operation on `queue`, and returns the outputs as a
     /// sequence.
     ///
-    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    /// Behaves like ``deliver(to:on:width:order:configure:file:line:)`` in all other respects.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
@@ -79,7 +84,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         _ body: nonisolated(nonsending) @escaping @Sendable (Element, OperationContext) async throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<Self, Output> {
-        OperationOutputs(of: self, on: queue, width, order, configure) { element in
+        OperationOutputs(of: self, on: queue, width, order, configure, CallSite(file: file, line: line)) { element in
             AsyncOperation({ context in try await body(element, context) }, file: file, line: line)
         }
     }
@@ -123,10 +128,12 @@ where Upstream.Element: Sendable {
 extension OperationOutputs {
     init(
         of upstream: Upstream, on queue: AsyncOperationQueue, _ width: Int?, _ order: OutputOrder,
-        _ configure: (@Sendable (AsyncOperation<Output>, Upstream.Element) -> Void)?,
+        _ configure: (@Sendable (AsyncOperation<Output>, Upstream.Element) -> Void)?, _ callSite: CallSite,
         make: @escaping @Sendable (Upstream.Element) -> AsyncOperation<Output>
     ) {
-        if let width, width < 1 { queue.core.report(Misuse(.invalidDeliveryWidth(width), queue: queue.name)) }
+        if let width, width < 1 {
+            queue.core.report(Misuse(.invalidDeliveryWidth(width), queue: queue.name, callSite: callSite))
+        }
         plan = DeliveryPlan(
             upstream: upstream, queue: queue, width: width.map { Swift.max($0, 1) }, order: order
         ) { element in

@@ -83,7 +83,7 @@ extension AnyOperation {
     private final func setIdentity(
         _ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope?, _ callSite: CallSite
     ) {
-        let uniqueness = Uniqueness(identity, policy, scope)
+        let uniqueness = Uniqueness(identity, policy, scope, callSite)
         // The former key is the user's value, so it is released after unlocking.
         var former: Uniqueness?
         change("uniqueness", callSite) { life in
@@ -114,6 +114,8 @@ final class Uniqueness {
     let policy: UniquenessPolicy
     /// The scope in which the identity counts, or nil for that of the queue.
     let scope: OperationScope?
+    /// The call that has given the operation its identity.
+    let callSite: CallSite
     /// The place of the identity in the table, once the operation has it.
     var place: Deduplication.Place?
     /// The operation that this one has joined.
@@ -125,10 +127,11 @@ final class Uniqueness {
     /// The reason for which the owner was cancelled while others were interested.
     private var ownerCancelReason: CancellationReason?
 
-    init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope? = nil) {
+    init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope?, _ callSite: CallSite) {
         self.identity = identity
         self.policy = policy
         self.scope = scope
+        self.callSite = callSite
     }
 
     /// True if nobody is interested in the outcome any more.

@@ -239,7 +239,8 @@ extension AnyOperation {
     /// Joins the original. Returns false if it has finished.
     private final func join(_ original: AnyOperation, _ uniqueness: Uniqueness) -> Bool {
         guard outputType == original.outputType else {
-            let misuse = Misuse(.joinedAnotherOutput(original.reference), operation: reference)
+            let misuse = Misuse(
+                .joinedAnotherOutput(original.reference), operation: reference, callSite: uniqueness.callSite)
             endWithoutNeeds(with: .misuse(misuse))
             return true
         }

@@ -90,15 +90,15 @@ extension QueueCore {
         guard let outermost = hooks.first else { return await body.run(Execution(of: Unretained(operation))) }
         let isCalled = AtomicFlag()
         do {
-            try await outermost(OperationContext(operation)) {
+            try await outermost.hook(OperationContext(operation)) {
                 if !isCalled.setIfUnset() {
-                    throw OperationError.misuse(Misuse(.calledBodyTwice, operation: operation.reference))
+                    throw OperationError.misuse(outermost.misuse(.calledBodyTwice, of: operation))
                 }
                 await run(body, of: operation, inside: hooks.dropFirst())
                 if let failure = operation.failure { throw failure.underlyingError ?? failure }
             }
             if !isCalled.isSet {
-                operation.bodyFailed(.misuse(Misuse(.leftBodyOut, operation: operation.reference)))
+                operation.bodyFailed(.misuse(outermost.misuse(.leftBodyOut, of: operation)))
             }
         } catch {
             if !operation.hasFailed { operation.bodyThrew(error) }
@@ -106,9 +106,15 @@ extension QueueCore {
     }
 }
 
-/// A hook that a queue calls around every body.
-typealias Middleware =
-    @Sendable (OperationContext, @Sendable () async throws -> Void) async throws -> Void
+/// A hook that a queue calls around every body, with the place of the call that has added it.
+struct Middleware: Sendable {
+    let hook: @Sendable (OperationContext, @Sendable () async throws -> Void) async throws -> Void
+    let callSite: CallSite
+
+    fileprivate func misuse(_ kind: Misuse.Kind, of operation: AnyOperation) -> Misuse {
+        Misuse(kind, operation: operation.reference, callSite: callSite)
+    }
+}
 
 extension AnyOperation {
     /// The reason to skip a ready operation: its first dependency whose policy is not met.
