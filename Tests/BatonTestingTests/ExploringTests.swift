@@ -1,3 +1,4 @@
+import Baton
 import Testing
 
 @testable import BatonTesting
@@ -69,6 +70,61 @@ private struct Broken: Error, Equatable {}
         for _ in 0..<5 {
             let again = await #expect(throws: ScheduleFailure.self) { try await exploring(seed: seed, subject) }
             #expect(again?.seed == seed)
+        }
+    }
+
+    @Test("Operations whose bodies do not suspend run in both orders")
+    func bothOrdersOfReadyOperations() async throws {
+        let orders = EventLog<[String]>()
+        try await exploring(schedules: 50) { scheduler in
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
+            let log = EventLog<String>()
+            queue.add([AsyncOperation { log("a") }, AsyncOperation { log("b") }])
+            await queue.waitUntilIdle()
+            orders(log.events)
+        }
+        #expect(Set(orders.events) == [["a", "b"], ["b", "a"]])
+    }
+
+    @Test("A dependency that is missing between bodies that do not suspend is found, and found again under its seed")
+    func missingDependencies() async throws {
+        @Sendable func subject(_ scheduler: SeededScheduler) async throws {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
+            let files = Locked<Set<String>>([])
+            // The reader checks what the writer makes, but does not depend on the writer.
+            let writer = AsyncOperation { _ = files.withLock { $0.insert("page") } }
+            let reader = AsyncOperation { if !files.withLock({ $0.contains("page") }) { throw Broken() } }
+            queue.add([writer, reader])
+            await queue.waitUntilIdle()
+            if let error = reader.error { throw error }
+        }
+        let found = await #expect(throws: ScheduleFailure.self) { try await exploring(schedules: 50, subject) }
+        let seed = try #require(found).seed
+        for _ in 0..<5 {
+            await #expect(throws: ScheduleFailure.self) { try await exploring(seed: seed, subject) }
+        }
+    }
+
+    @Test("Operations that check and then act, each in a step of its own, are found to do both")
+    func checkThenAct() async throws {
+        await #expect(throws: ScheduleFailure.self) {
+            try await exploring(schedules: 100) { scheduler in
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
+                let seats = Locked(1)
+                let sold = EventLog<Int>()
+                func sale(_ buyer: Int) -> AsyncOperation<Void> {
+                    // Each sale is two operations, so that another sale may come between the check and the act.
+                    AsyncOperation { seats.withLock { $0 } > 0 }.then { isFree in
+                        if isFree {
+                            seats.withLock { $0 -= 1 }
+                            sold(buyer)
+                        }
+                    }
+                }
+                queue.add([sale(1), sale(2)])
+                await queue.waitUntilIdle()
+                try #require(sold.count == 1)
+            }
         }
     }
 

@@ -23,6 +23,7 @@ extension QueueCore {
                 })
         defer { removeHolder() }
         while let operation = next {
+            if slicesByCount, yieldsBeforeBody() { await Task.yield() }
             if task.isTainted {
                 // User code has cancelled the task or raised its priority, so the next operation must not run on it.
                 return handOver(operation)

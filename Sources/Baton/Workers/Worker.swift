@@ -182,4 +182,22 @@ package protocol DeterministicTaskExecutor: TaskExecutor {
     /// True if every queue on this executor has an ``OperationScope`` of its own, so that operations outside the seeded
     /// schedule cannot affect those in it.
     var hasOwnScope: Bool { get }
+
+    /// Returns true if a worker is to let other jobs run before it begins the operation that it has taken.
+    ///
+    /// Operations whose bodies do not suspend would otherwise begin in the order in which they became ready, in every
+    /// schedule.
+    func yieldsBeforeBody() -> Bool
+}
+
+extension DeterministicTaskExecutor {
+    package func yieldsBeforeBody() -> Bool { false }
+}
+
+extension QueueCore {
+    /// See ``DeterministicTaskExecutor/yieldsBeforeBody()``. Not called on other executors.
+    @inline(never)
+    func yieldsBeforeBody() -> Bool {
+        (taskFactory.executor as? any DeterministicTaskExecutor)?.yieldsBeforeBody() ?? false
+    }
 }

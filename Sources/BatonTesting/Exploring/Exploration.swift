@@ -14,9 +14,9 @@
 /// caller's task-local values. A run fails if the closure throws, so write `try #require`. A failed `#expect` is
 /// counted for the test, but the exploration cannot observe it: the exploration goes on, and the seed remains unknown.
 ///
-/// The seed decides which task goes on at each suspension. In every schedule, operations whose bodies do not suspend
-/// start in the order in which they became ready. To draw their order as well, for example to find a missing
-/// dependency, put an `await Task.yield()` at the beginning of their bodies.
+/// The seed decides which task goes on at each suspension, and in which order ready operations begin, as far as the
+/// width of their queue lets several of them run. So the exploration finds a missing dependency between operations
+/// whose bodies do not suspend. A body that does not suspend runs to its end before another one begins.
 ///
 /// If the environment variable `BATON_SEED` is set, every exploration runs only that seed.
 ///
@@ -33,8 +33,20 @@ public func exploring(
     from firstSeed: UInt64 = 1,
     _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
 ) async throws {
+    try await exploring(schedules: schedules, from: firstSeed, reordersBodies: true, body)
+}
+
+/// Runs a closure under many schedules that may leave the order of ready operations as it is.
+///
+/// - Parameter reordersBodies: See ``SeededScheduler/init(seed:jobLimit:reordersBodies:)``.
+package func exploring(
+    schedules: Int = 1_000,
+    from firstSeed: UInt64 = 1,
+    reordersBodies: Bool,
+    _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
+) async throws {
     for seed in try SeedPlan(schedules: schedules, from: firstSeed, chosen: chosenSeed()) {
-        try await exploring(seed: seed, body)
+        try await explore(SeededScheduler(seed: seed, reordersBodies: reordersBodies), body)
     }
 }
 
@@ -50,13 +62,18 @@ public func exploring(
     seed: UInt64,
     _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
 ) async throws {
+    try await explore(SeededScheduler(seed: seed), body)
+}
+
+private func explore(
+    _ scheduler: SeededScheduler, _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
+) async throws {
     try Task.checkCancellation()
-    let scheduler = SeededScheduler(seed: seed)
     do {
         try await scheduler.run(body)
     } catch {
         // An error that a cancelled body throws says nothing about its schedule.
         try Task.checkCancellation()
-        throw ScheduleFailure(seed: seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
+        throw ScheduleFailure(seed: scheduler.seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
     }
 }

@@ -86,6 +86,9 @@ struct ScheduleStateMachine<Job> {
         return .run(jobs.removeLast())
     }
 
+    /// Draws whether a worker lets other jobs run before it begins an operation. After the run it does not.
+    mutating func drawsYield() -> Bool { isRunning && generator.next(below: 2) == 0 }
+
     /// Sets the number of further jobs that may run, whatever number has run already.
     mutating func allow(jobs: Int) { jobsLeft = jobs }
 

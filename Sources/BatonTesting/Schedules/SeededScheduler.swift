@@ -37,6 +37,7 @@ public final class SeededScheduler: TaskExecutor {
 
     let jobLimit: Int
     let patience: Duration
+    private let reordersBodies: Bool
     let schedule: Locked<ScheduleStateMachine<UnownedJob>>
     private let choices: Locked<SeededGenerator>
 
@@ -46,15 +47,24 @@ public final class SeededScheduler: TaskExecutor {
     ///   - seed: The seed that decides the order of the jobs.
     ///   - jobLimit: The number of jobs after which the run is considered endless and fails.
     public convenience init(seed: UInt64, jobLimit: Int = 1_000_000) {
-        self.init(seed: seed, jobLimit: jobLimit, patience: .milliseconds(200))
+        self.init(seed: seed, jobLimit: jobLimit, reordersBodies: true)
+    }
+
+    /// Makes a scheduler that may leave the order of ready operations as it is.
+    ///
+    /// - Parameter reordersBodies: False if operations begin in the order in which the queue starts them, unless they
+    ///   suspend before. For tests of that order.
+    package convenience init(seed: UInt64, jobLimit: Int = 1_000_000, reordersBodies: Bool) {
+        self.init(seed: seed, jobLimit: jobLimit, patience: .milliseconds(200), reordersBodies: reordersBodies)
     }
 
     /// Makes a scheduler with a given patience: the real time for which a run that can do nothing waits for a job from
     /// outside before it is considered stuck. The patience decides only which error is thrown.
-    init(seed: UInt64, jobLimit: Int = 1_000_000, patience: Duration) {
+    init(seed: UInt64, jobLimit: Int = 1_000_000, patience: Duration, reordersBodies: Bool = true) {
         self.seed = seed
         self.jobLimit = jobLimit
         self.patience = patience
+        self.reordersBodies = reordersBodies
         schedule = Locked(ScheduleStateMachine(seed: seed, jobLimit: jobLimit))
         // The sequence differs from that of the schedule, so that drawing a number does not change the order of the
         // jobs.
@@ -118,6 +128,8 @@ public final class SeededScheduler: TaskExecutor {
 /// On a deterministic executor, a queue counts operations where it would otherwise read a clock.
 extension SeededScheduler: DeterministicTaskExecutor {
     package var hasOwnScope: Bool { true }
+
+    package func yieldsBeforeBody() -> Bool { reordersBodies && schedule.withLock { $0.drawsYield() } }
 }
 
 extension SeededScheduler {
