@@ -234,6 +234,31 @@ extension AnyOperation: CustomStringConvertible {
     public final var description: String { "\(reference) (\(state))" }
 }
 
+// MARK: - Waiting for the end
+
+extension AnyOperation {
+    /// Returns when the operation has finished, whatever its outcome.
+    ///
+    /// Use this for an operation whose output is unknown, such as an element of ``dependencies`` or of the queue's
+    /// ``AsyncOperationQueue/operations``. The outcome is then in ``error``, which this call does not throw. To get an
+    /// output, await ``AsyncOperation/value``.
+    ///
+    /// ```swift
+    /// for upload in uploads { try await upload.waitUntilFinished() }
+    /// let failed = uploads.filter { $0.error != nil }
+    /// ```
+    ///
+    /// The call waits as ``AsyncOperation/value`` does: a body that calls it releases its permit meanwhile, a cancel of
+    /// the calling task does not end the wait, and if nobody ever adds the operation, the call never returns, which is
+    /// reported as ``Misuse`` after a second.
+    ///
+    /// - Throws: ``OperationError/dependencyCycle(_:)`` if a body awaits an operation that waits for the operation of
+    ///   that body. No error of the operation itself.
+    public final func waitUntilFinished() async throws(OperationError) {
+        try await awaitOutcome(for: WorkerTaskContext.current?.running)
+    }
+}
+
 // MARK: - Outcome
 
 /// Storing and reading the outcome.

@@ -27,6 +27,42 @@ import Testing
                 == [.created, .waiting, .ready, .executing, .finished].sorted())
     }
 
+    @Test("The end of any operation can be awaited, and its error is not thrown")
+    func waitsForTheEnd() {
+        let (stage, gate) = (TestQueue(width: 1), Gate())
+        let operations: [AnyOperation] = [
+            stage.waiting("slow", at: gate), AsyncOperation<Int>("fails") { throw Oops() }, stage.noting("cancelled"),
+        ]
+        operations[2].cancel()
+        let waiting = AsyncOperation("waiting") { [log = stage.log] in
+            for operation in operations {
+                try await operation.waitUntilFinished()
+                log("\(operation)")
+            }
+        }
+        // A queue of width 1 runs the others only because the body releases its permit.
+        stage.run(waiting)
+        stage.queue.add(operations)
+        stage.steps.runAll()
+        #expect(stage.ran == ["slow"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["slow", "‘slow’ (finished)", "‘fails’ (finished)", "‘cancelled’ (finished)"])
+        #expect(operations.map(\.ending) == ["success", "failed: oops", "cancelled on request"])
+        #expect(waiting.ending == "success")
+    }
+
+    @Test("A wait for an operation that waits for the body throws the cycle")
+    func waitsForItself() {
+        let stage = TestQueue()
+        let later = stage.noting("later")
+        let body = AsyncOperation("body") { try await (later as AnyOperation).waitUntilFinished() }
+        later.addDependency(body)
+        stage.run(body, later)
+        #expect(later.error?.cycleNames == ["body", "later"])
+        #expect(body.ending == "success", "The operation that has not begun fails, and has ended then.")
+    }
+
     @Test func theDescriptionIsNameAndState() {
         let stage = TestQueue()
         let operation = stage.noting("boil")
