@@ -99,7 +99,7 @@ extension QueueCore {
         if conditions.count == 1 {
             return await Verdict.of(conditions[0], on: operation, after: dependencies[0]).error
         }
-        let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
+        return await withTaskGroup(of: (Int, Verdict).self) { group in
             for index in conditions.indices {
                 group.addTask {
                     var verdict: Verdict?
@@ -116,16 +116,52 @@ extension QueueCore {
                     return (index, verdict)
                 }
             }
-            var verdicts: [(index: Int, verdict: Verdict)] = []
+            var answers = OrderedAnswers(count: conditions.count)
             for await (index, verdict) in group {
-                // After `cancelAll()`, a `CancellationError` says nothing about the condition.
-                if group.isCancelled, verdict.isCancellation { continue }
-                verdicts.append((index, verdict))
-                if !verdict.isSatisfied { group.cancelAll() }
+                // If the task of the evaluation was cancelled, a `CancellationError` says nothing about the condition.
+                let isUnknown = group.isCancelled && verdict.isCancellation
+                answers.note(isUnknown ? nil : verdict.error, at: index)
+                // The conditions that are still being evaluated were added later, so their answers do not count.
+                if answers.areDecided { group.cancelAll() }
             }
-            return verdicts
+            return answers.refusal
         }
-        return verdicts.min { ($0.verdict.rank, $0.index) < ($1.verdict.rank, $1.index) }?.verdict.error
+    }
+}
+
+/// The answers of conditions that are evaluated side by side. The first condition that refuses, in the order in which
+/// they were added, decides, so the order in which they answer has no effect.
+struct OrderedAnswers {
+    private enum Answer {
+        case open
+        case satisfied
+        case refused(OperationError)
+    }
+
+    private var answers: [Answer]
+    /// The number of conditions at the front that are known to be satisfied.
+    private var satisfiedCount = 0
+
+    init(count: Int) { answers = Array(repeating: .open, count: count) }
+
+    /// Notes the answer of a condition, which is nil if it is satisfied.
+    mutating func note(_ refusal: OperationError?, at index: Int) {
+        answers[index] = refusal.map { .refused($0) } ?? .satisfied
+        while satisfiedCount < answers.count, case .satisfied = answers[satisfiedCount] { satisfiedCount += 1 }
+    }
+
+    /// True if no answer that is still open can change the result.
+    var areDecided: Bool {
+        if satisfiedCount == answers.count { return true }
+        return if case .refused = answers[satisfiedCount] { true } else { false }
+    }
+
+    /// The error of the first condition that refuses; nil if all are satisfied. Read it when the answers are decided.
+    var refusal: OperationError? {
+        assert(areDecided, "the first condition that refuses is known only when those before it have answered")
+        return if satisfiedCount < answers.count, case .refused(let error) = answers[satisfiedCount] { error } else {
+            nil
+        }
     }
 }
 
@@ -142,17 +178,6 @@ private enum Verdict: Sendable {
             return .answered(try await condition.evaluate(for: operation, after: dependency))
         } catch { return .threw(error, condition: condition.name) }
     }
-
-    /// A failure takes precedence over a skip.
-    var rank: Int {
-        switch self {
-        case .threw: 0
-        case .answered(.skip): 1
-        case .answered(.satisfied): 2
-        }
-    }
-
-    var isSatisfied: Bool { rank == 2 }
 
     var isCancellation: Bool {
         if case .threw(let error, _) = self { error is CancellationError } else { false }

@@ -110,30 +110,68 @@ import Testing
         #expect(operation.ending == "skipped: 2")
     }
 
-    @Test func aFailureComesBeforeASkipAndTheFirstFailureBeforeOthers() {
+    @Test("The first condition that is not satisfied decides, whatever the others answer")
+    func firstInTheOrderOfAdding() {
         let stage = TestQueue()
-        let operation = stage.noting("body")
+        let skipped = stage.noting("skipped")
+            .addCondition("yes") { _ in .satisfied }
             .addCondition("skips") { _ in .skip("no") }
+            .addCondition("fails") { _ in throw Oops() }
+        let failed = stage.noting("failed")
             .addCondition("first") { _ in throw Oops(text: "first") }
+            .addCondition("skips") { _ in .skip("no") }
             .addCondition("second") { _ in throw Oops(text: "second") }
-        stage.run(operation)
-        #expect(operation.ending == "condition first: first")
+        stage.run(skipped, failed)
+        #expect([skipped, failed].map(\.ending) == ["skipped: no", "condition first: first"])
     }
 
-    @Test func theFirstThatSaysNoEndsTheOthers() async {
-        let waits = Gate()
-        let queue = AsyncOperationQueue()
-        let operation = AsyncOperation { 1 }
-            .addCondition("long") { _ in
-                try await waits.waitUnlessCancelled()
-                return .satisfied
-            }
-            .addCondition("short") { _ in
-                await waits.waitForWaiters(count: 1)
+    /// Two conditions that answer in the given order: the first skips, and the second fails.
+    @Test("The order in which conditions answer does not decide", arguments: [[0, 1], [1, 0]], [true, false])
+    func orderOfAnswers(_ order: [Int], heedsCancel: Bool) {
+        let stage = TestQueue()
+        let gates = [Gate(), Gate()]
+        @Sendable func wait(_ number: Int) async throws {
+            if heedsCancel { try await gates[number].waitUnlessCancelled() } else { await gates[number].wait() }
+        }
+        let operation = stage.noting("body")
+            .addCondition("skips") { _ in
+                try await wait(0)
                 return .skip("no")
             }
-        queue.add(operation)
-        await #expect(throws: OperationError.self) { try await operation.value }
+            .addCondition("fails") { _ in
+                try await wait(1)
+                throw Oops()
+            }
+        stage.run(operation)
+        for number in order {
+            gates[number].open()
+            stage.steps.runAll()
+        }
+        #expect(operation.ending == "skipped: no")
+        #expect(stage.ran == [])
+    }
+
+    @Test("A condition that decides ends those that were added after it, and no other")
+    func endOfOtherConditions() {
+        let stage = TestQueue()
+        let (early, late) = (Gate(), Gate())
+        let operation = stage.noting("body")
+            .addCondition("early") { [log = stage.log] _ in
+                await early.wait()
+                log("early, cancelled: \(Task.isCancelled)")
+                return .satisfied
+            }
+            .addCondition("decides") { _ in .skip("no") }
+            .addCondition("late") { [log = stage.log] _ in
+                do { try await late.waitUnlessCancelled() } catch { log("late, cancelled: \(Task.isCancelled)") }
+                return .satisfied
+            }
+        stage.run(operation)
+        #expect(operation.state == .evaluating)
+        #expect(stage.ran == [])
+        early.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["early, cancelled: false", "late, cancelled: true"])
         #expect(operation.ending == "skipped: no")
     }
 

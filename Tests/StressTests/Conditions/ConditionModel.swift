@@ -7,33 +7,21 @@ extension Model {
         case skip(String)
         case threw(String)
 
-        /// The order of precedence: a failure comes before a skip.
-        var rank: Int {
-            switch self {
-            case .threw: 0
-            case .skip: 1
-            case .satisfied: 2
-            }
-        }
+        var isSatisfied: Bool { if case .satisfied = self { true } else { false } }
     }
 
-    /// Returns the outcomes with which the conditions of a node may keep it from running. There are several if one
-    /// condition may have cancelled the evaluation of the others.
+    /// Returns the outcome with which the conditions of a node keep it from running, which is that of the first
+    /// condition that is not satisfied; empty if there is none.
     ///
     /// - Parameter fresh: Returns the outcome of the operation that the leaf has brought along.
     func refusals(_ node: Node, _ known: (Int) -> Outcome, fresh: (Leaf, FreshNote) -> Outcome) -> [Outcome] {
         let answers = node.conditions.map { ($0.shape.name, answer($0.shape, isSilent: false, known, fresh)) }
-        let refusals = answers.filter { $0.1.rank < 2 }
-        let outcomes = refusals.map { name, answer -> Outcome in
-            switch answer {
-            case .satisfied, .threw(""): .conditionFailed(name, cause: "")
-            case .threw(let cause): .conditionFailed(name, cause: cause)
-            case .skip(let text): .skippedByCondition(text)
-            }
+        guard let (name, answer) = answers.first(where: { !$0.1.isSatisfied }) else { return [] }
+        switch answer {
+        case .satisfied, .threw(""): return [.conditionFailed(name, cause: "")]
+        case .threw(let cause): return [.conditionFailed(name, cause: cause)]
+        case .skip(let text): return [.skippedByCondition(text)]
         }
-        if node.conditions.contains(where: { $0.shape.heedsCancel }) { return outcomes }
-        return refusals.indices.min { (refusals[$0].1.rank, $0) < (refusals[$1].1.rank, $1) }.map { [outcomes[$0]] }
-            ?? []
     }
 
     private func answer(

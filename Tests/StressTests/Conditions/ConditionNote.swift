@@ -37,16 +37,6 @@ indirect enum Shape: Sendable {
         }
     }
 
-    /// True if the answer may be lost when another condition of the operation has refused it.
-    var heedsCancel: Bool {
-        switch self {
-        case .leaf(let leaf): leaf.heedsCancel
-        case .silent(let base): base.heedsCancel
-        case .and(let one, let other): one.heedsCancel || other.heedsCancel
-        case .negated, .or: true
-        }
-    }
-
     /// True if the condition combines two, whose operations then run in a separate group.
     var isPair: Bool {
         switch self {

@@ -54,6 +54,30 @@ private struct Asks: OperationCondition {
         }
     }
 
+    @Test("The first condition in the order of adding that is not satisfied decides, under every schedule")
+    func G11_theFirstThatIsNotSatisfiedDecides() async throws {
+        try await exploring(schedules: 300) { scheduler in
+            let queue = AsyncOperationQueue(executor: scheduler)
+            let answers = (0..<4).map { _ in scheduler.random(in: 0..<3) }
+            let operation = AsyncOperation {}
+            for (number, answer) in answers.enumerated() {
+                let pauses = scheduler.random(in: 0..<4)
+                operation.addCondition("\(number)") { _ in
+                    for _ in 0..<pauses { await Task.yield() }
+                    // A condition that is cancelled may answer or throw.
+                    if number.isMultiple(of: 2) { try Task.checkCancellation() }
+                    if answer == 1 { throw Oops(text: "\(number)") }
+                    return answer == 0 ? .satisfied : .skip("\(number)")
+                }
+            }
+            queue.add(operation)
+            await queue.waitUntilIdle()
+            let first = answers.firstIndex { $0 != 0 }
+            let expected = first.map { answers[$0] == 1 ? "condition \($0): \($0)" : "skipped: \($0)" } ?? "success"
+            try #require(operation.ending == expected)
+        }
+    }
+
     @Test func G11_oneThatThrowsAndOneThatSkips() {
         let stage = TestQueue()
         let failing = stage.noting("failing").addCondition("bad") { _ in throw Oops() }
