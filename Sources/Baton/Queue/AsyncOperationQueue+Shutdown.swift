@@ -7,6 +7,9 @@ extension AsyncOperationQueue {
     /// await queue.drain()         // refuses what is added from here on, and waits for the uploads
     /// ```
     ///
+    /// Use this at the end of a program that has time, because nothing is cancelled. If the queue is to be used again,
+    /// call ``waitUntilIdle()``. If the program has to stop after a time, call ``shutdown(within:clock:)``.
+    ///
     /// - **Operations that are still taken.** The queue takes operations that its bodies run or produce, and operations
     ///   that bodies of other queues run, because a body of this queue may wait for them. Drain a queue that runs
     ///   operations here before this one.
@@ -28,6 +31,9 @@ extension AsyncOperationQueue {
     /// ```swift
     /// await queue.shutdown(within: .seconds(10))
     /// ```
+    ///
+    /// Use this at the end of a program that has to stop. ``drain()`` does the same without a limit. In a program that
+    /// ends on a signal, call ``shutdown(on:_:within:clock:file:line:onSignal:)``.
     ///
     /// When the limit expires or the calling task is cancelled, every operation is cancelled, and the queue takes no
     /// more operations, not even from bodies. The call still waits for bodies that ignore their cancellation and for

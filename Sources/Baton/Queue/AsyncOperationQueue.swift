@@ -49,6 +49,8 @@ public final class AsyncOperationQueue: Sendable {
     ///     and retry predicates do not see them. A value is released when the operation has
     ///     finished and its handlers have returned. Each task-local costs about 0.1 to 0.2 µs per operation.
     ///   - onMisuse: The handler for calls that make no sense; see the property.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     public convenience init<each Local: Sendable>(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
@@ -188,6 +190,11 @@ extension AsyncOperationQueue {
     }
 
     /// Returns when every operation has finished and its handlers have returned.
+    ///
+    /// Use this between two phases of a program, and in tests: the queue goes on taking operations, and waits for those
+    /// that are added meanwhile, too. At the end of a program use ``drain()``, which refuses further operations, or
+    /// ``shutdown(within:clock:)``, which also cancels what does not finish in time. To wait for one operation, await
+    /// its ``AsyncOperation/value`` or ``AnyOperation/waitUntilFinished()``.
     ///
     /// This does not return while the queue is suspended and has operations, or while an operation waits for one that
     /// nobody adds.

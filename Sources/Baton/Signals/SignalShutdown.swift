@@ -44,6 +44,9 @@ extension AsyncOperationQueue {
     /// await queue.shutdown(on: .interrupt, .terminate, within: .seconds(10))
     /// ```
     ///
+    /// Use this in a program that works until somebody ends it, with Ctrl-C for example. A program that ends when its
+    /// work is done calls ``drain()`` or ``shutdown(within:clock:)``.
+    ///
     /// - **First signal.** The queue takes no more operations, and those that are in it go on, as with ``drain()``.
     /// - **Second signal, or end of the limit.** Every operation is cancelled, and the queue takes no more operations,
     ///   not even from bodies. The call still waits for bodies that ignore their cancellation.
