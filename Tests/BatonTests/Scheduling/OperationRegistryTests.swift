@@ -46,7 +46,7 @@ import Testing
     @Test("Operations are found by their places, each once, and free places hold none")
     func membersAtPlaces() {
         var registry = OperationRegistry()
-        for operation in operations { registry.insert(.passUnretained(operation)) }
+        for operation in operations { registry.insert(Unretained(operation)) }
         registry.remove(operations[1])
         #expect(registry.members(at: [4, 1, 0, 4, 99]).map { $0.name! } == ["0", "4"])
     }
@@ -54,12 +54,12 @@ import Testing
     @Test("An entry finds its operation until that operation is removed")
     func entries() {
         var registry = OperationRegistry()
-        for operation in operations[..<3] { registry.insert(.passUnretained(operation)) }
+        for operation in operations[..<3] { registry.insert(Unretained(operation)) }
         let entry = OperationRegistry.Entry(of: operations[1])
         #expect(registry.member(at: entry) === operations[1])
         registry.remove(operations[1])
         #expect(registry.member(at: entry) == nil)
-        registry.insert(.passUnretained(operations[3]))
+        registry.insert(Unretained(operations[3]))
         #expect(registry.member(at: entry) == nil, "Another operation has its place.")
         registry.remove(operations[0])
         registry.remove(operations[2])
