@@ -142,7 +142,7 @@ struct StateInspector {
     mutating func group(toAdd operation: AnyOperation) -> AnyOperation? {
         if groups == nil {
             var found: [ObjectIdentifier: AnyOperation] = [:]
-            for member in QueueDirectory.all.flatMap({ core in core.state.withLock { $0.members() } }) {
+            for member in QueueDirectory.all.flatMap({ core in core.state.withLock { $0.registry.members() } }) {
                 for child in member.childrenToAdd { found[ObjectIdentifier(child)] = member }
             }
             groups = found
