@@ -11,12 +11,12 @@ import Testing
 
     @Test("A head is split into the request line and its fields")
     func head() throws {
-        let request = try #require(request("Host: a:80", "X-A:", "x-a:\t b c \t"))
-        #expect([request.method, request.target, request.path] == ["POST", "/upload?a=b", "/upload"])
-        #expect(request.version == "HTTP/1.1")
-        #expect(request.fields.map(\.name) == ["Host", "X-A", "x-a"])
-        #expect(request.values(of: "X-A") == ["", "b c"])
-        #expect(request.connection == 3)
+        let found = try #require(request("Host: a:80", "X-A:", "x-a:\t b c \t"))
+        #expect([found.method, found.target, found.path] == ["POST", "/upload?a=b", "/upload"])
+        #expect(found.version == "HTTP/1.1")
+        #expect(found.fields.map(\.name) == ["Host", "X-A", "x-a"])
+        #expect(found.values(of: "X-A") == ["", "b c"])
+        #expect(found.connection == 3)
     }
 
     @Test(

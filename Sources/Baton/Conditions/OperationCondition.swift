@@ -16,10 +16,10 @@
 /// A cancel of the operation also cancels the dependencies of its conditions and the evaluation. The operation finishes
 /// when they have returned, so a condition that never returns delays its own operation and no other.
 ///
-/// Conditions of the same type are not merged: each one is evaluated. The first one that does not let the operation run,
-/// in the order in which they were added, decides; which condition answers first has no effect. As soon as it and those before it have
-/// answered, the evaluation of the others is cancelled. So add conditions that answer quickly before those that ask
-/// somebody.
+/// Conditions of the same type are not merged: each one is evaluated. The first one that does not let the operation
+/// run, in the order in which they were added, decides; which condition answers first has no effect. As soon as it and
+/// those before it have answered, the evaluation of the others is cancelled. So add conditions that answer quickly
+/// before those that ask somebody.
 public protocol OperationCondition: Sendable {
     /// The name of the condition in errors and explanations. The default is the name of the type.
     var name: String { get }

@@ -43,11 +43,11 @@ public final class AsyncOperationQueue: Sendable {
     ///     events.
     ///   - taskLocals: The task-locals that reach bodies and handlers, as in
     ///     `taskLocals: Request.$id, ServiceContext.$current`. Their values are those of the task that adds an
-    ///     operation. They are bound around the operation's body, with the hooks of ``around(file:line:_:)``, and around its
-    ///     handlers, except handlers that are added after the operation has finished and its other handlers have
-    ///     returned. Operations that the body runs or produces get the values in turn. Conditions, their dependencies
-    ///     and retry predicates do not see them. A value is released when the operation has
-    ///     finished and its handlers have returned. Each task-local costs about 0.1 to 0.2 µs per operation.
+    ///     operation. They are bound around the operation's body, with the hooks of ``around(file:line:_:)``, and
+    ///     around its handlers, except handlers that are added after the operation has finished and its other handlers
+    ///     have returned. Operations that the body runs or produces get the values in turn. Conditions, their
+    ///     dependencies and retry predicates do not see them. A value is released when the operation has finished and
+    ///     its handlers have returned. Each task-local costs about 0.1 to 0.2 µs per operation.
     ///   - onMisuse: The handler for calls that make no sense; see the property.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.

@@ -36,7 +36,7 @@ import Testing
         let pid = await log.waitForCount(1)[0]
         clock.advance(by: .seconds(3))
         await operation.finished()
-        guard case .timedOut(after: .seconds(3))? = operation.error else {
+        guard case .timedOut(after: .seconds(3), _)? = operation.error else {
             Issue.record("\(operation): \(String(describing: operation.error))")
             return
         }
