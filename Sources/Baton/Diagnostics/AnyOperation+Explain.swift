@@ -14,8 +14,7 @@ extension AnyOperation {
     ///
     /// - Returns: What the operation waits for, and the roots of that.
     /// - Complexity: O(*n* + *m*), where *n* is the number of operations that are followed, with their dependencies,
-    ///   and *m* the number of operations in the full queues among the roots, or in all queues if one of the roots was
-    ///   not added.
+    ///   and *m* the number of operations in the full queues among the roots.
     public final func explain() -> Explanation {
         var search = RootSearch()
         return explain(by: &search)
@@ -68,7 +67,6 @@ struct RootSearch {
         let operation: AnyOperation
         /// The index of the operation that waits for this one, or -1 if the search began with it.
         let from: Int
-        /// Nil if the search began with the operation, or if it is the group of the operation that waits for it.
         let wait: Wait?
     }
 
@@ -111,12 +109,6 @@ struct RootSearch {
                 let cause = inspector.cause(of: operation)
                 let queue = inspector.suspendedQueueIgnored(by: operation, with: cause)
                 roots.append(Root(operation: operation, cause: cause, suspendedQueue: queue, place: place))
-                if case .inGroup = cause, let group = inspector.group(toAdd: operation),
-                    seen.insert(ObjectIdentifier(group)).inserted
-                {
-                    found.append(Found(operation: group, from: place, wait: nil))
-                    frontier.append(found.count - 1)
-                }
             }
             for wait in waits.reversed() where seen.insert(ObjectIdentifier(wait.source)).inserted {
                 found.append(Found(operation: wait.source, from: place, wait: wait))
@@ -141,12 +133,11 @@ struct RootSearch {
     private func links(to place: Int) -> [Explanation.Link] {
         var links: [Explanation.Link] = []
         var place = place
-        while found[place].from >= 0 {
+        while found[place].from >= 0, let wait = found[place].wait {
             let from = found[place].from
-            switch found[place].wait?.kind {
-            case .input, .order, .child, .awaited, .element, .exclusion, nil: break
+            switch wait.kind {
+            case .input, .order, .child, .awaited, .element, .exclusion: break
             case .barrier, .original, .replaced:
-                guard let wait = found[place].wait else { break }
                 links.append(Explanation.Link(waiting: found[from].operation.reference, wait: wait.publicValue))
             }
             place = from

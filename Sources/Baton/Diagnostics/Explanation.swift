@@ -8,9 +8,6 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public enum Cause: Sendable, Hashable {
         /// The operation was not added to any queue.
         case notAdded
-        /// The operation is a child of this group, which adds it when the group starts. The group was added, and its
-        /// roots are listed as well.
-        case inGroup(OperationReference)
         /// The operation is ready, and its queue is suspended.
         case queueSuspended(QueueReference)
         /// The operation is ready, and its queue has no free permit, or other operations come first.
@@ -154,7 +151,6 @@ enum ExplanationFormatter {
         switch cause {
         case .notAdded:
             "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
-        case .inGroup(let group): "\(operation) is added by its group \(group) when the group starts."
         case .queueSuspended(let queue):
             "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
         case .queueFull(let queue, let width, let running):
@@ -196,12 +192,13 @@ enum ExplanationFormatter {
         case .finishing: "It was cancelled, and finishes when these handlers have returned."
         case .waitingForPermit: "It was cancelled, and its body finds that out when it goes on."
         case .awaitingElement: "It was cancelled: let the sequence end when `Task.isCancelled` is true."
-        case .notAdded, .inGroup, .queueSuspended, .queueFull, .starting, .delayed, .retrying, .repeating, .excluded,
+        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .retrying, .repeating, .excluded,
             .waitingForRate, .executing, .awaitingCallback, .finished:
             nil
         }
     }
 
+    static func attemptsPassSuspension(of queue: QueueReference) -> String {
     // MARK: Ends of sentences that begin with "waited for"
 
     /// Returns what these waits are for. There is at least one.
@@ -227,7 +224,6 @@ enum ExplanationFormatter {
 
     // MARK: Parts of sentences
 
-    static func attemptsPassSuspension(of queue: QueueReference) -> String {
         "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
     }
 

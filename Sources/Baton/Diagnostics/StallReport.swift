@@ -166,7 +166,7 @@ extension Explanation.Cause {
     fileprivate var waitsForPermit: Bool {
         switch self {
         case .queueFull, .waitingForPermit: true
-        case .notAdded, .inGroup, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
+        case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
             .waitingForRate, .executing, .awaitingCallback, .awaitingElement, .finishing, .finished:
             false
         }
@@ -178,7 +178,7 @@ extension Explanation.Cause {
         case .notAdded, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0
         case .delayed, .retrying, .repeating, .waitingForRate: 1
         case .excluded, .waitingForPermit: 2
-        case .inGroup, .queueFull, .queueSuspended, .starting, .finished: 3
+        case .queueFull, .queueSuspended, .starting, .finished: 3
         }
     }
 }

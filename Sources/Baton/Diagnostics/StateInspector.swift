@@ -112,8 +112,6 @@ struct StateInspector {
 
     private var queueViews: [ObjectIdentifier: QueueView] = [:]
     private var rates: [RateTable.Key: (view: RateTable.View, now: Duration)] = [:]
-    /// The groups of all queues that have not started, by their children; `nil` until somebody needs them.
-    private var groups: [ObjectIdentifier: AnyOperation]?
     /// The queue of a stall report, and for how long nothing has started in it.
     private let quiet: (queue: QueueCore, time: Duration)?
 
@@ -134,29 +132,13 @@ struct StateInspector {
         return waits
     }
 
-    // MARK: Groups
-
-    /// Returns the group that adds the operation when it starts, if the group was added and the operation was not.
-    ///
-    /// - Complexity: O(n) for n operations of all queues when it is first called, then O(1).
-    mutating func group(toAdd operation: AnyOperation) -> AnyOperation? {
-        if groups == nil {
-            var found: [ObjectIdentifier: AnyOperation] = [:]
-            for member in QueueDirectory.all.flatMap({ core in core.state.withLock { $0.registry.members() } }) {
-                for child in member.childrenToAdd { found[ObjectIdentifier(child)] = member }
-            }
-            groups = found
-        }
-        return groups?[ObjectIdentifier(operation)]
-    }
-
     // MARK: Causes
 
     /// Returns why the operation has not finished, or how it has finished. The operation must not wait for another one.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
         let view = operation.withLife { OperationView($0, at: operation) }
         switch view.phase {
-        case .created: return group(toAdd: operation).map { .inGroup($0.reference) } ?? .notAdded
+        case .created: return .notAdded
         case .finished: return .finished(operation.outcomeKind)
         case .added:
             guard let core = view.core else { return .starting }
@@ -186,7 +168,7 @@ struct StateInspector {
         switch cause {
         case .retrying: break
         case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
-        case .notAdded, .inGroup, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating, .excluded,
+        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating, .excluded,
             .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
             return nil
         }
@@ -215,6 +197,24 @@ struct StateInspector {
         return longest.map { .waitingForRate("\($0.rate)", timeLeft: $0.left, behind: $0.behind) }
     }
 
+    private mutating func causeOfPermitWait(in core: QueueCore) -> Explanation.Cause {
+        let view = view(of: core)
+        return .waitingForPermit(view.reference, width: view.scheduler.width, running: running(in: core))
+    }
+
+    private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
+        let now = now(of: core)
+        // The end of the pause is unknown if a thread is about to set the timer, or if the pause has just ended.
+        func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
+        return switch pause {
+        case .delay(let end): .delayed(timeLeft: left(until: end))
+        case .attempt(let number, let end, let error):
+            .retrying(attempt: number, timeLeft: left(until: end), lastError: "\(error)")
+        case .repetition(let end): .repeating(timeLeft: left(until: end))
+        }
+    }
+
+    /// Returns how long the body has run, or `nil` if its start was not recorded.
     // MARK: Waits in brief
 
     /// Returns what an operation that has not begun waits for, as the end of a sentence; nil if it is about to start.
@@ -244,24 +244,6 @@ struct StateInspector {
             ? ExplanationFormatter.turn(in: queue.reference, width: queue.scheduler.width) : nil
     }
 
-    private mutating func causeOfPermitWait(in core: QueueCore) -> Explanation.Cause {
-        let view = view(of: core)
-        return .waitingForPermit(view.reference, width: view.scheduler.width, running: running(in: core))
-    }
-
-    private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
-        let now = now(of: core)
-        // The end of the pause is unknown if a thread is about to set the timer, or if the pause has just ended.
-        func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
-        return switch pause {
-        case .delay(let end): .delayed(timeLeft: left(until: end))
-        case .attempt(let number, let end, let error):
-            .retrying(attempt: number, timeLeft: left(until: end), lastError: "\(error)")
-        case .repetition(let end): .repeating(timeLeft: left(until: end))
-        }
-    }
-
-    /// Returns how long the body has run, or `nil` if its start was not recorded.
     private mutating func time(of view: OperationView, _ operation: AnyOperation) -> Duration? {
         guard let core = view.core else { return nil }
         if let start = view.start ?? view.worker?.attemptTimeout.withLock({ $0.start(of: operation) }) {
@@ -304,14 +286,6 @@ struct StateInspector {
 }
 
 extension AnyOperation {
-    /// The children of a group that has been added and has not started.
-    fileprivate final var childrenToAdd: [AnyOperation] {
-        let group = withLife {
-            $0.phase == .added || $0.phase == .evaluating ? $0.optionalState?.childGroups.first : nil
-        }
-        return group?.unendedChildren.filter { $0.withLife { $0.phase == .created } } ?? []
-    }
-
     fileprivate final var holdsPermit: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
 }
 

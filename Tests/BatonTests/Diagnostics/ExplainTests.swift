@@ -28,26 +28,6 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test("A child of a group that waits is not to be added by hand")
-    func childrenOfAGroupThatWaits() {
-        let (stage, gate) = (TestQueue(), Gate())
-        let source = stage.waiting("source", at: gate)
-        let child = stage.noting("child")
-        let group = GroupOperation(child, name: "group")
-        group.addDependency(source)
-        let reader = stage.noting("reader", after: child)
-        stage.run(source, group, reader)
-        #expect(
-            "\(reader.explain())" == "‘reader’ waits for ‘child’. "
-                + "‘child’ is added by its group ‘group’ when the group starts. ‘source’ is executing.")
-        #expect(
-            "\(child.explain())"
-                == "‘child’ is added by its group ‘group’ when the group starts. ‘source’ is executing.")
-        gate.open()
-        stage.steps.runAll()
-        #expect(reader.hasFinished)
-    }
-
     @Test func aSuspendedQueue() {
         let stage = TestQueue(isSuspended: true)
         let first = stage.noting("first")

@@ -282,7 +282,6 @@ extension Explanation.Cause {
                 + "isCancelled: \(isCancelled))"
         case .waitingForPermit(_, let width, let running): "waitingForPermit(width: \(width), running: \(running))"
         case .finished(let outcome): "finished(\(outcome))"
-        case .inGroup(let group): "inGroup(\(group))"
         case .notAdded, .starting, .awaitingElement, .finishing: "\(self)"
         }
     }
