@@ -198,7 +198,6 @@ enum ExplanationFormatter {
         }
     }
 
-    static func attemptsPassSuspension(of queue: QueueReference) -> String {
     // MARK: Ends of sentences that begin with "waited for"
 
     /// Returns what these waits are for. There is at least one.
@@ -224,6 +223,7 @@ enum ExplanationFormatter {
 
     // MARK: Parts of sentences
 
+    static func attemptsPassSuspension(of queue: QueueReference) -> String {
         "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
     }
 

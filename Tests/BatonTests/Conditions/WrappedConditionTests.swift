@@ -62,7 +62,7 @@ private struct Answer: OperationCondition {
             }
         }
         let stage = TestQueue()
-        let operation = stage.noting("body").addCondition(Answer.throwing.or(Waiting())).addCondition(Answer.skips)
+        let operation = stage.noting("body").addCondition(Answer.skips).addCondition(Answer.throwing.or(Waiting()))
         stage.run(operation)
         #expect(operation.ending == "skipped: no")
     }

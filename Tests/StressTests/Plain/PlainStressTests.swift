@@ -7,7 +7,8 @@ import Testing
 @Suite struct PlainStressTests {
     @Test(.timeLimit(.minutes(60))) func everyPromiseHoldsUnderEverySchedule() async throws {
         try await Seeds.forEach(2_000, from: 7) { seed in
-            let scheduler = SeededScheduler(seed: seed)
+            // The checks of the order in which operations begin need the order in which the queue starts them.
+            let scheduler = SeededScheduler(seed: seed, reordersBodies: false)
             let round = PlainRound(seed: seed, scheduler: scheduler)
             try await scheduler.run { _ in await round.play() }
             try round.judge()
