@@ -94,23 +94,4 @@ struct FoundByTheHunt {
             #expect(refused.withLock { $0.count } == 3)
         }
     }
-
-    @Test("After a body that cancels its own task, a higher priority still comes first")
-    func priorityAfterAnOwnCancel() async throws {
-        try await exploring(schedules: 300, reordersBodies: false) { scheduler in
-            let queue = AsyncOperationQueue(
-                maxConcurrentOperationCount: 1, executor: scheduler, clock: scheduler.clock)
-            let log = EventLog<String>()
-            let first = AsyncOperation("first") { withUnsafeCurrentTask { $0?.cancel() } }
-            let urgent = AsyncOperation("urgent") { log("urgent") }
-            urgent.priority = .high
-            first.didFinish { _ in
-                queue.add(urgent)
-                log("added")
-            }
-            queue.add([first, AsyncOperation("next") { log("next") }])
-            await queue.waitUntilIdle()
-            #expect(log.events != ["added", "next", "urgent"])
-        }
-    }
 }
