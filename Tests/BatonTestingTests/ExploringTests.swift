@@ -110,13 +110,13 @@ private struct Broken: Error, Equatable {}
         await #expect(throws: ScheduleFailure.self) {
             try await exploring(schedules: 100) { scheduler in
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
-                let seats = Locked(1)
+                let tickets = Locked(1)
                 let sold = EventLog<Int>()
                 func sale(_ buyer: Int) -> AsyncOperation<Void> {
                     // Each sale is two operations, so that another sale may come between the check and the act.
-                    AsyncOperation { seats.withLock { $0 } > 0 }.then { isFree in
+                    AsyncOperation { tickets.withLock { $0 } > 0 }.then { isFree in
                         if isFree {
-                            seats.withLock { $0 -= 1 }
+                            tickets.withLock { $0 -= 1 }
                             sold(buyer)
                         }
                     }

@@ -5,9 +5,10 @@ import Testing
 @Suite struct HandlerDispatcherTests {
     private let operations = (0..<3).map { _ in AsyncOperation {} }
 
-    /// Appends an operation. Returns true if a task has to be started.
+    /// Appends an operation. Returns true if a task has to be started. The suite owns the operations: a dispatcher that
+    /// still contains some when a test ends does not release them.
     private func append(_ number: Int, to deliveries: inout HandlerDispatcher) -> Bool {
-        deliveries.append(Retained(operations[number]))
+        deliveries.append(Retained(handedOver: Unretained(operations[number])))
     }
 
     /// Returns the next action of a task in short form: the number of an operation, with a plus if another task has to
@@ -15,7 +16,8 @@ import Testing
     private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, idleYields: Int = 0) -> String {
         switch deliveries.nextAction(isSliceOver: isSliceOver, idleYields: idleYields) {
         case .call(let operation, let isFollowed):
-            let number = operations.firstIndex { operation.unretained.object === $0 }
+            let taken = operation.handOver()
+            let number = operations.firstIndex { taken.refers(to: $0) }
             return "\(number!)" + (isFollowed ? "+" : "")
         case .yield: return "yield"
         case .end: return "end"

@@ -10,9 +10,12 @@ final class Steps {
 
     var areOver: Bool { next == steps.count }
 
+    /// Runs the next step and drops it, because a step that appends others retains its own thread.
     func step() {
+        let step = steps[next]
+        steps[next] = {}
         next += 1
-        steps[next - 1]()
+        step()
     }
 }
 
