@@ -118,7 +118,7 @@ enum Hold: CaseIterable {
 struct ReleaseTests {
     /// Debug builds are slow, and a shorter chain overflows their stack as well.
     #if DEBUG
-        private static let length = 100_000
+        private static let length = 20_000
     #else
         private static let length = 1_000_000
     #endif

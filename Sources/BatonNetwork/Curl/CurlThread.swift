@@ -72,7 +72,7 @@
         private func startThread() {
             let configuration = configuration
             let hasStarted = PosixThread.start("baton-curl") { [self] in
-                Self.blockBrokenPipes()
+                BrokenPipeSignal.block()
                 do throws(CurlFailure) {
                     let loop = try CurlLoop(configuration)
                     state.withLock { $0.multi = loop.multi }
@@ -82,15 +82,6 @@
                 }
             }
             if !hasStarted { refuse(.other(code: Int(EAGAIN), "no thread could be started")) }
-        }
-
-        /// Blocks `SIGPIPE` on this thread. A broken connection is the error of one request, but some versions of
-        /// libcurl do not suppress the signal, and some writes of OpenSSL raise it.
-        private static func blockBrokenPipes() {
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGPIPE)
-            pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
         /// Returns the next commands, or nil if the thread has to end.

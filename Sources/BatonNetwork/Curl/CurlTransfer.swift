@@ -105,13 +105,16 @@
 
         // MARK: Calls from the transport's thread
 
-        func receive(_ head: HTTPHead) { resume(machine.withLock { $0.receive(head) }) }
+        func receive(_ head: HTTPHead) {
+            let waiters = machine.withLock { $0.receive(head) }
+            if !waiters.isEmpty { BrokenPipeSignal.allow { resume(waiters) } }
+        }
 
         /// Returns false if there is no room. The transfer is resumed when the reader has made room.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
             switch machine.withLock({ $0.receive(bytes) }) {
             case .kept(let waiters):
-                resume(waiters)
+                if !waiters.isEmpty { BrokenPipeSignal.allow { resume(waiters) } }
                 return true
             case .full: return false
             }
@@ -120,7 +123,8 @@
         var isCancelled: Bool { machine.withLock { $0.isCancelled } }
 
         func end(_ error: (any Error)?) {
-            resume(machine.withLock { $0.end(error.map { .failed($0) } ?? .complete) })
+            let waiters = machine.withLock { $0.end(error.map { .failed($0) } ?? .complete) }
+            if !waiters.isEmpty { BrokenPipeSignal.allow { resume(waiters) } }
         }
 
         private func resume(_ waiters: [UnsafeContinuation<Void, Never>]) {

@@ -112,7 +112,7 @@ final class UploadQueue: Sendable {
                 return (.later, nil)
             }
         }
-        waiter?.resume()
+        if let waiter { BrokenPipeSignal.allow { waiter.resume() } }
         return piece
     }
 
@@ -123,8 +123,10 @@ final class UploadQueue: Sendable {
             (state.first, state.rest) = (Data(), Data())
             return (state.waiter.take(), state.onClose.take())
         }
-        waiter?.resume()
-        onClose?()
+        BrokenPipeSignal.allow {
+            waiter?.resume()
+            onClose?()
+        }
     }
 }
 
