@@ -3,10 +3,21 @@ import Testing
 
 @testable import Baton
 
-/// Names are shared by the whole process, so each test derives names of its own.
+/// Names that no other test has, nor another case of the same test. Tests run at the same time, and names are shared by
+/// the whole process.
 struct Names {
+    private static let count = Locked(0)
+
     let prefix: String
-    init(_ prefix: String = #function) { self.prefix = prefix }
+
+    init(_ prefix: String = #function) {
+        let number = Names.count.withLock { count in
+            count += 1
+            return count
+        }
+        self.prefix = "\(prefix) \(number)"
+    }
+
     func callAsFunction(_ name: String) -> String { "\(name) in \(prefix)" }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of names and keys that count within a scope.
 @Suite(.timeLimit(.minutes(10))) struct ScopeTests {
-    private let name = Names()("x")
+    private let name = Names("ScopeTests")("x")
     private let steps = StepExecutor()
     private let gate = Gate()
 
