@@ -8,6 +8,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public enum Cause: Sendable, Hashable {
         /// The operation was not added to any queue.
         case notAdded
+        /// The operation is a child of a ``GroupOperation`` that has not started. The group adds it when it starts.
+        case awaitingGroup
         /// The operation is ready, and its queue is suspended.
         case queueSuspended(QueueReference)
         /// The operation is ready, and its queue has no free permit, or other operations come first.
@@ -151,6 +153,9 @@ enum ExplanationFormatter {
         switch cause {
         case .notAdded:
             "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
+        case .awaitingGroup:
+            "\(operation) is a child of a group that has not started, and starts with it: add the group, or look at what "
+                + "the group waits for."
         case .queueSuspended(let queue):
             "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
         case .queueFull(let queue, let width, let running):
@@ -192,7 +197,8 @@ enum ExplanationFormatter {
         case .finishing: "It was cancelled, and finishes when these handlers have returned."
         case .waitingForPermit: "It was cancelled, and its body finds that out when it goes on."
         case .awaitingElement: "It was cancelled: let the sequence end when `Task.isCancelled` is true."
-        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .retrying, .repeating, .excluded,
+        case .notAdded, .awaitingGroup, .queueSuspended, .queueFull, .starting, .delayed, .retrying, .repeating,
+            .excluded,
             .waitingForRate, .executing, .awaitingCallback, .finished:
             nil
         }

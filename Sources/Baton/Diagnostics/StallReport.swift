@@ -166,8 +166,8 @@ extension Explanation.Cause {
     fileprivate var waitsForPermit: Bool {
         switch self {
         case .queueFull, .waitingForPermit: true
-        case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
-            .waitingForRate, .executing, .awaitingCallback, .awaitingElement, .finishing, .finished:
+        case .notAdded, .awaitingGroup, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating,
+            .excluded, .waitingForRate, .executing, .awaitingCallback, .awaitingElement, .finishing, .finished:
             false
         }
     }
@@ -175,7 +175,7 @@ extension Explanation.Cause {
     /// The order of roots in a report: the lower the rank, the more likely it is that others wait for this one.
     fileprivate var rank: Int {
         switch self {
-        case .notAdded, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0
+        case .notAdded, .awaitingGroup, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0
         case .delayed, .retrying, .repeating, .waitingForRate: 1
         case .excluded, .waitingForPermit: 2
         case .queueFull, .queueSuspended, .starting, .finished: 3

@@ -138,7 +138,7 @@ struct StateInspector {
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
         let view = operation.withLife { OperationView($0, at: operation) }
         switch view.phase {
-        case .created: return .notAdded
+        case .created: return view.isGroupChild ? .awaitingGroup : .notAdded
         case .finished: return .finished(operation.outcomeKind)
         case .added:
             guard let core = view.core else { return .starting }
@@ -168,8 +168,8 @@ struct StateInspector {
         switch cause {
         case .retrying: break
         case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
-        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating, .excluded,
-            .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
+        case .notAdded, .awaitingGroup, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating,
+            .excluded, .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
             return nil
         }
         guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
@@ -301,6 +301,7 @@ private struct OperationView {
     let phase: Lifecycle.Phase
     let core: QueueCore?
     let goesFirst: Bool
+    let isGroupChild: Bool
     let isCancelled: Bool
     let conditions: TinyArray<StoredCondition>
     let hasRates: Bool
@@ -322,6 +323,7 @@ private struct OperationView {
         core = life.isUnderWay ? operation.core : nil
         // In every other phase, the worker may write `goesFirst` now.
         goesFirst = life.phase == .added && operation.goesFirst
+        isGroupChild = operation.isGroupChild
         isCancelled = life.isCancelled
         conditions = optionalState?.preconditions.conditions ?? .none
         hasRates = optionalState?.preconditions.hasRates ?? false

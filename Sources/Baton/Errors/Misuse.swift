@@ -11,7 +11,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// The operation had been added to a queue before.
         case addedTwice
-        /// A task awaits the operation, and nobody has added it to a queue within a second.
+        /// A task awaits the operation, and nobody has added it to a queue within a second. A child of a
+        /// ``GroupOperation`` is not reported, because its group adds it.
         case awaitedBeforeAdding
         /// The operation was added to another queue, together with this reader of its output; nil if the reader has
         /// finished.
@@ -223,7 +224,10 @@ extension AnyOperation {
         TimerThread.shared.call(after: Self.timeToBeAdded) { TaskFactory.services.spawn(check) }
     }
 
+    /// A child of a group is not reported: its group, which may wait for something else, adds it when it starts.
     final func reportIfNotAdded() {
-        if withLife({ $0.phase == .created }) { report(Misuse(.awaitedBeforeAdding, operation: reference)) }
+        if withLife({ $0.phase == .created && !isGroupChild }) {
+            report(Misuse(.awaitedBeforeAdding, operation: reference))
+        }
     }
 }

@@ -65,7 +65,9 @@ final class ChildGroup: Sendable {
         }
         if insertion != .refused, let progress { child.withProgressState { progress.addChild($0, weight: 1) } }
         switch insertion {
-        case .planned: return true
+        case .planned:
+            child.withLife { _ in child.isGroupChild = true }
+            return true
         case .start(let place):
             // The parent cannot end before this child has ended, so it still has its core.
             guard let core = parent.withLife({ _ in parent.core }) else {

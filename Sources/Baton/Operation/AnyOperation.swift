@@ -35,6 +35,8 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var goesFirst = false
     /// True for a child that a running body waits for. Written in the claim, constant afterwards.
     @exclusivity(unchecked) final var isChild = false
+    /// True for a child that was given to a group before the group started. Guarded by the lock.
+    @exclusivity(unchecked) final var isGroupChild = false
     @exclusivity(unchecked) @usableFromInline final var hasFailed = false
     /// True if the body does not run when one of the inputs has no output.
     final let requiresInputOutputs: Bool

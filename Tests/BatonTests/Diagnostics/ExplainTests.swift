@@ -28,6 +28,22 @@ import Testing
         stage.steps.runAll()
     }
 
+    @Test("A child of a group that has not started waits for the group, and nobody else has to add it")
+    func aChildOfAWaitingGroup() throws {
+        let stage = TestQueue()
+        let (child, late) = (stage.noting("child"), stage.noting("late"))
+        let group = GroupOperation(child, name: "group")
+        try group.add(late)
+        let last = stage.noting("last", after: child, late)
+        stage.run(last)
+        #expect(Set(roots(last)) == ["child: awaitingGroup", "late: awaitingGroup"])
+        #expect(
+            child.explain().description == "‘child’ is a child of a group that has not started, and starts with it: "
+                + "add the group, or look at what the group waits for.")
+        stage.run(group)
+        #expect(stage.ran == ["child", "late", "last"])
+    }
+
     @Test func aSuspendedQueue() {
         let stage = TestQueue(isSuspended: true)
         let first = stage.noting("first")

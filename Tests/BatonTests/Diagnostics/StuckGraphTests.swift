@@ -282,7 +282,7 @@ extension Explanation.Cause {
                 + "isCancelled: \(isCancelled))"
         case .waitingForPermit(_, let width, let running): "waitingForPermit(width: \(width), running: \(running))"
         case .finished(let outcome): "finished(\(outcome))"
-        case .notAdded, .starting, .awaitingElement, .finishing: "\(self)"
+        case .notAdded, .awaitingGroup, .starting, .awaitingElement, .finishing: "\(self)"
         }
     }
 }

@@ -33,6 +33,22 @@ import Testing
         #expect(text.hasPrefix("‘forgotten’: is awaited, and nobody has added it"))
     }
 
+    @Test("A child is not reported, because its group adds it when the group starts")
+    func aChildIsNotReported() async throws {
+        let reports = EventLog<Misuse>()
+        let gate = Gate()
+        let child = AsyncOperation("child") { 7 }
+        let forgotten = AsyncOperation("forgotten") {}
+        for operation in [child, forgotten] { watch(operation, reports, gate) }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        GroupOperation(child).add(to: queue)
+        for operation in [child, forgotten] { operation.reportIfNotAdded() }
+        await gate.wait()
+        #expect(reports.events.map(\.operation?.name) == ["forgotten"])
+        queue.isSuspended = false
+        #expect(try await child.value == 7)
+    }
+
     @Test("An operation that is added or cancelled within that second is not reported")
     func whatIsAddedInTimeIsNotReported() async throws {
         let reports = EventLog<Misuse>()
