@@ -24,7 +24,8 @@ public struct Callback<Output: Sendable>: Sendable {
     ///
     /// The handler runs on the thread that cancels or, if the operation is already cancelled, on the calling thread
     /// before this method returns. The operation still waits for the callback, so the handler should stop the work that
-    /// will call it.
+    /// will call it. A handler may call the callback itself. It then holds a copy, so that the operation does not
+    /// notice when the work releases its copy without a call: it ends when it is cancelled.
     ///
     /// ```swift
     /// AsyncOperation<Data>.callback { finish in
