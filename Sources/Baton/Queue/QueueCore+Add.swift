@@ -123,7 +123,7 @@ extension QueueCore {
             self.run = run
             isChild = origin.isChild
             isObserved = core.broadcaster.isObserved
-            taskLocals = TaskLocalValues(of: core.taskLocals)
+            taskLocals = core.taskLocalValues
         }
 
         @inline(__always)

@@ -29,7 +29,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     ) {
         state = Locked(State(machine: machine))
         self.queue = queue
-        taskLocals = TaskLocalValues(of: queue.core.taskLocals)
+        taskLocals = queue.core.taskLocalValues
         self.make = make
     }
 

@@ -155,16 +155,20 @@ private struct CapturedTaskLocal<Value: Sendable>: TaskLocalBinding {
     func bind(_ body: () -> Void) { local.withValue(value) { body() } }
 }
 
+extension QueueCore {
+    /// Captures the values that the queue's task-locals have on the calling task. Nil if the queue carries none,
+    /// which is asked before the object is made: a failing initializer would allocate one for each add.
+    @inline(__always)
+    var taskLocalValues: TaskLocalValues? { taskLocals.isEmpty ? nil : TaskLocalValues(of: taskLocals) }
+}
+
 /// The values that the task-locals of a queue had on the task that added an operation. All operations of one add share
 /// one object.
 final class TaskLocalValues: Sendable {
     private let bindings: [any TaskLocalBinding]
 
-    /// Captures the values on the calling task. Returns nil if there are no task-locals.
-    init?(of locals: [CarriedTaskLocal]) {
-        if locals.isEmpty { return nil }
-        bindings = locals.map { $0.capture() }
-    }
+    /// Captures the values on the calling task.
+    fileprivate init(of locals: [CarriedTaskLocal]) { bindings = locals.map { $0.capture() } }
 
     nonisolated(nonsending) func bind(_ body: nonisolated(nonsending) () async -> Void) async {
         await bind(bindings[...], body)
