@@ -5,20 +5,6 @@ private enum UpstreamScope {
 }
 
 extension QueueCore {
-    /// Adds the operation, and before it all of its inputs, direct or not, that nobody has added. The inputs come along
-    /// because an operation that is added in between, such as a barrier, must not come between an input and its reader.
-    ///
-    /// - Returns: False if the queue has been shut down. The operation has ended in that case.
-    @discardableResult
-    func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
-        if operation.inputCount == 0 { return add(operation, callSite) }
-        let inputs = unaddedInputs(before: operation)
-        if let inputs, !inputs.isEmpty { add(inputs, nil) }
-        let isTaken = add(operation, callSite)
-        if inputs == nil { addInputs(of: operation) }
-        return isTaken
-    }
-
     /// Adds the inputs of the operation, direct or not, that nobody has added. The operation itself may have been added
     /// or not.
     func addInputs(of operation: AnyOperation) {
