@@ -113,6 +113,8 @@ final class RareState {
     fileprivate(set) var resumption: Scheduler.Resumption?
     fileprivate(set) var progress: ProgressState?
     fileprivate(set) var childGroups: [ChildGroup] = []
+    /// The ids of the ordered groups in which the operation has a place.
+    fileprivate(set) var orderedGroups = TinyArray<UInt64>.none
     fileprivate(set) var exclusionHolder: AnyOperation?
     fileprivate(set) var listeners: [any OutcomeListener] = []
     /// The chains that are told when the operation starts.
@@ -223,6 +225,15 @@ extension OptionalState {
     var childGroups: [ChildGroup] {
         get { rare?.childGroups ?? [] }
         _modify { yield &ensuredRare.childGroups }
+    }
+
+    /// Records that the operation has a place in the order of the group with this id. Returns false if that was
+    /// recorded before. The child stores it and not the group, which may run for long and outlive most of its children.
+    func takePlace(inOrderOf group: UInt64) -> Bool {
+        let rare = ensuredRare
+        if rare.orderedGroups.all.contains(group) { return false }
+        rare.orderedGroups.append(group)
+        return true
     }
 
     /// The nearest operation that holds exclusions and inside which this one runs.

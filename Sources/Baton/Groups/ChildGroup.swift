@@ -12,9 +12,6 @@ final class ChildGroup: Sendable {
         var continuation: UnsafeContinuation<Void, Never>?
         /// The child that was given last to an ordered group; the next child depends on it.
         var last: AnyOperation?
-        /// The children that already have a place in the order of an ordered group. The set holds references, because a
-        /// child may be released before the group ends.
-        var ordered: Set<OperationReference> = []
         /// The progress of the parent, once it has been asked for.
         var progress: ProgressState?
     }
@@ -53,11 +50,11 @@ final class ChildGroup: Sendable {
 
     /// Adds a child, and starts it if the group runs. Returns false if the group takes no more children.
     func insert(_ child: AnyOperation) -> Bool {
-        let reference = order.map { _ in child.reference }
+        let getsPlace = order != nil && child.takePlace(inOrderOf: parent)
         let (insertion, last, progress) = state.withLock { state -> (_, AnyOperation?, _) in
             let insertion = state.machine.insert(child)
             var last: AnyOperation?
-            if let reference, insertion != .refused, state.ordered.insert(reference).inserted {
+            if getsPlace, insertion != .refused {
                 last = state.last
                 state.last = child
             }
@@ -197,10 +194,7 @@ final class ChildGroup: Sendable {
     func fail(_ failure: OperationFailure) { cancel(state.withLock { $0.machine.fail(failure) }) }
 
     func parentEnded() {
-        let (children, last) = state.withLock { state in
-            state.ordered = []
-            return (state.machine.parentEnded(), state.last.take())
-        }
+        let (children, last) = state.withLock { ($0.machine.parentEnded(), $0.last.take()) }
         // A child on the cycle that ended the parent fails because of that cycle, and not because its parent has ended.
         let ends = children.map { $0.endAsChildOnBrokenCycle() }
         cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
@@ -214,6 +208,13 @@ final class ChildGroup: Sendable {
 }
 
 extension AnyOperation {
+    /// Gives this operation its place in the order of a group. Returns false if it has one already: a child that is
+    /// given twice keeps its first place, also when it has ended.
+    fileprivate final func takePlace(inOrderOf group: AnyOperation) -> Bool {
+        let id = group.reference.id
+        return withLife { $0.ensureOptionalState().takePlace(inOrderOf: id) }
+    }
+
     /// Registers the group as an open wait of this operation. The first open wait releases the operation's permit.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (hasReleasedPermit: Bool, isCancelled: Bool) {
         withLife { life in

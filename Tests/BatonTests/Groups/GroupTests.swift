@@ -202,6 +202,23 @@ import Testing
         #expect(stage.ran == ["one", "two", "three"])
     }
 
+    @Test("A child that is given again after its end does not change the order")
+    func aChildIsGivenAgainAfterItsEnd() throws {
+        let stage = TestQueue()
+        let gate = Gate()
+        let first = stage.noting("one")
+        let group = GroupOperation(.ordered, first, stage.waiting("two", at: gate))
+        stage.run(group)
+        try group.add(first)
+        try group.add(stage.noting("three"))
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "three"])
+        #expect(group.ending == "success")
+    }
+
     @Test func aChildAddedToAFinishedOrCancelledGroupIsLeftAlone() {
         let stage = TestQueue()
         let gate = Gate()
