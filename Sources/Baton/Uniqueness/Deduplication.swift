@@ -124,9 +124,15 @@ struct DeduplicationTable<Owner: AnyObject> {
 
     var count: Int { entries.count }
 
+    /// An identity that may be equal to another one, because both have the same hash. The caller compares them.
+    struct Candidate {
+        let place: Place
+        let identity: any Identity
+    }
+
     /// The identities with this hash that came after `place`.
-    func candidates(for hash: Int, after place: Place) -> [(place: Place, identity: any Identity)] {
-        (places[hash] ?? []).filter { $0 > place }.map { ($0, entries[$0]!.identity) }
+    func candidates(for hash: Int, after place: Place) -> [Candidate] {
+        (places[hash] ?? []).filter { $0 > place }.map { Candidate(place: $0, identity: entries[$0]!.identity) }
     }
 
     /// The owners of the identity, or an empty array if the identity has become free.
