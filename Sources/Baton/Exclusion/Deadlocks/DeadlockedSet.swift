@@ -57,6 +57,10 @@ extension [StuckOperation] {
 /// The operations, among those that `origin` directly or indirectly waits for, that can never finish unless one of them
 /// fails, in whatever order the wait queues are served. The search has a limit, and operations beyond it are assumed to
 /// finish.
+///
+/// - Complexity: O(n²) for n operations, if one round of ``findStuckOperations()`` finds all that can finish, and O(n³)
+///   if each round finds one. The search follows at most ``Deadlocks/searchLimit`` waits, so n is at most that number
+///   plus one, however many operations wait in the process.
 struct DeadlockedSet {
     private struct Node {
         let operation: AnyOperation
@@ -190,8 +194,13 @@ struct DeadlockedSet {
 // MARK: - Simulation
 
 /// Simulates, on a copy of the ``ExclusionStateMachine``, that every operation which can finish does so and releases
-/// its exclusions. Without a deadlock, the time is roughly proportional to the number of operations, waits and claims
-/// on these exclusions. Each further cycle may take as long again.
+/// its exclusions.
+///
+/// - Complexity: Without a deadlock, roughly proportional to the number of operations, waits and claims on these
+///   exclusions. Each further cycle, and each pass over the operations that only queues keep waiting, may take as long
+///   again, so O(n²) at worst for n operations. The thread that has closed a cycle simulates no more than
+///   ``Deadlocks/searchLimit`` operations. A sweep has no limit: thousands of operations that wait for one another keep
+///   its background task busy, and on a seeded executor the caller.
 struct WaitSimulation {
     private struct Node {
         let operation: AnyOperation
