@@ -6,7 +6,7 @@ let isConnected: @Sendable (AnyOperation) async -> ConditionResult = { _ in .sat
 func send(_ attempt: Int) async throws { if attempt == 1 { throw ConnectionLost() } }
 struct ConnectionLost: Error {}
 
-// The child is made anew for each attempt, and so its condition is asked before each.
+// Each attempt makes a new child, so its condition is evaluated before each attempt.
 let upload = AsyncOperation("upload") { context in
     let attempt = context.attempt
     let sending = AsyncOperation("send") { try await send(attempt) }.addCondition("connected", isConnected)

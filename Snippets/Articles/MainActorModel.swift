@@ -11,7 +11,7 @@ import BatonTesting
         self.find = find
     }
 
-    /// Called with every key. It cancels the search of the key before, which sleeps or is under way.
+    /// Called at every keystroke. It cancels the search for the previous text, which sleeps or is under way.
     func textDidChange(to text: String) {
         AsyncOperation("search for \(text)") { [find] context in
             try await context.sleep(for: .milliseconds(300))

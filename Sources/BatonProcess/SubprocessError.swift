@@ -66,15 +66,15 @@ extension SystemFailure {
         let advice: String? =
             switch code {
             case baton_EMFILE:
-                "This process has as many descriptors as it may. Raise its limit (ulimit -n), or run fewer programs at a time"
+                "This process has reached its limit of open descriptors. Raise it (ulimit -n), or run fewer programs at a time"
             case baton_ENFILE:
-                "The system has as many open files as it may. Run fewer programs at a time"
+                "The system has reached its limit of open files. Run fewer programs at a time"
             case baton_EAGAIN:
-                "There are as many processes as this user may have. Raise the limit (ulimit -u), or run fewer programs at a time"
+                "This user has reached the limit of processes. Raise it (ulimit -u), or run fewer programs at a time"
             case baton_E2BIG:
-                "The arguments and the environment are longer than the system takes. Pass them as input, or in a file"
+                "The arguments and the environment exceed the system's limit. Pass them as input, or in a file"
             case baton_ETXTBSY:
-                "Somebody still has the file open to write to it"
+                "A process still has the file open for writing"
             default: nil
             }
         return ([description] + [detail ?? advice].compactMap { $0 }).joined(separator: ". ")
@@ -82,7 +82,7 @@ extension SystemFailure {
 }
 
 extension SubprocessError {
-    /// True if the program was not started because descriptors or processes were short.
+    /// True if the program was not started because a limit of descriptors or processes was reached.
     var isShortage: Bool {
         switch self {
         case .notStarted(_, let reason), .fileNotUsable(_, _, let reason), .directoryNotEntered(_, _, let reason):
@@ -112,19 +112,20 @@ extension SubprocessError: CustomStringConvertible {
         case .notStarted(let program, let reason):
             "‘\(program)’ could not be started: \(reason.sentences)"
         case .directoryNotEntered(let program, let directory, let reason):
-            "‘\(program)’ cannot begin in the directory ‘\(directory)’: \(reason.sentences)"
+            "‘\(program)’ could not be started in the directory ‘\(directory)’: \(reason.sentences)"
         case .fileNotUsable(let program, let path, let reason):
-            "‘\(program)’ cannot have the file ‘\(path)’: \(reason.sentences)"
+            "‘\(program)’ cannot use the file ‘\(path)’: \(reason.sentences)"
         case .outputTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote more than \(limit) bytes. Collect more, or take lines or a file"
+            "‘\(program)’ was ended, because it wrote more than \(limit) bytes. Raise the limit, or use lines or a file"
         case .lineTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote a line of more than \(limit) bytes. Allow longer lines, or take bytes"
+            "‘\(program)’ was ended, because it wrote a line of more than \(limit) bytes. Raise the limit, or use bytes"
         case .invalidText(let program, let problem):
             "‘\(program)’ was not started: \(problem)"
         case .pipeUsed(let program):
-            "‘\(program)’ cannot run in its pipeline again. Make the whole pipeline anew"
+            "‘\(program)’ cannot run in its pipeline again. Create a new operation for the whole pipeline"
         case .statusLost(let program):
-            "‘\(program)’ has ended, but other code of this process has taken its status. Wait there for its own children only"
+            "‘\(program)’ has ended, but its status was lost, because other code of this process waits for every child, "
+                + "or ignores SIGCHLD. Let that code wait only for its own children"
         }
     }
 

@@ -1,5 +1,5 @@
 // expect: cannot convert value of type 'AsyncOperation<String?>' to expected argument type 'AsyncOperation<String>'
-// An optional output is no input for a procedure that takes a non-optional value; `unwrapped()` converts it.
+// An optional output cannot be the input of a procedure that takes a non-optional value; `unwrapped()` converts it.
 import Baton
 
 struct Count: InputProcedure {

@@ -97,7 +97,7 @@ struct SeededScheduleTests {
             return
         }
         #expect(waits.count == 11)
-        #expect(waits.last == "Others have not finished, either.")
+        #expect(waits.last == "Other operations have not finished either.")
         #expect(Set(waits).count == 11)
     }
 

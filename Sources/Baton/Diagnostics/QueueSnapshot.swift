@@ -162,7 +162,7 @@ extension QueueCore {
     }
 }
 
-/// What the snapshot reads of one operation, before it knows which operations have finished meanwhile.
+/// The state of one operation that the snapshot reads before it knows which operations have finished meanwhile.
 private struct SnapshotView {
     let reference: OperationReference
     let priority: OperationPriority

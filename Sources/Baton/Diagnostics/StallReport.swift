@@ -1,4 +1,4 @@
-/// A report of a queue in which no operation was added, started or finished for some time, and the reasons.
+/// A report that nothing has progressed in a queue for some time, with the reasons.
 ///
 /// A handler receives it, see ``AsyncOperationQueue/onStall(after:file:line:_:)``.
 public struct StallReport: Sendable, CustomStringConvertible {
@@ -46,15 +46,15 @@ public struct StallReport: Sendable, CustomStringConvertible {
         let hint =
             mayHideDependency
             ? [
-                "If one of these bodies waits for another operation in an unstructured task, or in its events or progress, its queue "
-                    + "cannot see that, and releases no permit: await its `value` in the body itself or in a child task of it, "
-                    + "or call `context.run`."
+                "If one of these bodies waits for another operation in an unstructured task, or iterates over its events or "
+                    + "progress, the queue cannot see that, and the body keeps its permit: await the `value` of the other "
+                    + "operation in the body itself or in a child task of it, or call `context.run`."
             ] : []
         let threads =
             lacksThreads
             ? [
-                "What is about to start gets no thread: bodies block all of them, of this queue or of others. Let those run on a "
-                    + "`ThreadExecutor`, or let them await instead."
+                "No thread is free for operations that are about to start, because bodies of this queue or of other queues "
+                    + "block all threads. Run those bodies on a `ThreadExecutor`, or let them await instead of blocking."
             ] : []
         return ([beginning] + explanations.map(\.description) + more + inHandlers + hint + threads).joined(
             separator: " ")
@@ -88,7 +88,7 @@ extension AsyncOperationQueue {
     /// that runs for longer than `limit` is therefore a stall if nothing else happens, and the report says for how
     /// long, at least, it has been executing. A long delay and a suspension are stalls as well. A stall is reported
     /// once; after progress, the next stall is reported again. Time is measured by the queue's clock, which is read
-    /// four times in `limit`, so the call comes up to a quarter of `limit` late.
+    /// four times per `limit`, so the call comes up to a quarter of `limit` late.
     ///
     /// The handler runs on a task of its own that is not cancelled, on the isolation that it declares. A slow handler
     /// delays nothing, not even its call for the next stall, and the queue does not wait for it to become idle. The
@@ -96,8 +96,8 @@ extension AsyncOperationQueue {
     /// last handle to the queue is released, reports go on until the last operation has finished.
     ///
     /// - Parameters:
-    ///   - limit: The time without progress. A negative limit is reported as ``Misuse`` and counts as zero. Less than a
-    ///     millisecond counts as a millisecond.
+    ///   - limit: The time without progress. A limit below one millisecond counts as one millisecond. A negative limit
+    ///     is also reported as ``Misuse``.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     ///   - handler: Called once for every stall.

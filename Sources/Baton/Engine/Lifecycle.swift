@@ -428,7 +428,7 @@ extension Lifecycle {
         return true
     }
 
-    /// What the caller does with exclusions that have been granted.
+    /// The use that the caller makes of exclusions that have been granted.
     enum Grant {
         /// The operation may be listed again.
         case toRun

@@ -191,7 +191,7 @@ extension OptionalState {
         set { ensuredRare.executor = newValue }
     }
 
-    /// The reason of the cancel; nil if there was no cancel, and for `.requested`.
+    /// The reason for the cancellation. Nil if there was none, and also if the reason is `.requested`.
     var cancellationReason: CancellationReason? {
         get { rare?.cancellationReason }
         set { ensuredRare.cancellationReason = newValue }
@@ -212,7 +212,7 @@ extension OptionalState {
     /// The operations that the open waits are for, in no particular order.
     var awaited: [Awaited] { waits.all.compactMap(\.self) }
 
-    /// The operations that the body runs with `context.run` and awaits. Those of groups are not among them.
+    /// The operations that the body runs with `context.run` and awaits. The children of groups are not included.
     var awaitedChildren: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
 
     var progress: ProgressState? {
@@ -319,8 +319,8 @@ extension OptionalState {
     }
 }
 
-/// What a finish takes from the optional state, to notify or release it after unlocking. A class, so that a finish
-/// passes it on as one word.
+/// The parts of the optional state that a finish takes, to notify or release them after unlocking. This is a class, so
+/// that passing it on copies one word.
 final class FinishEffects {
     private let timers: OperationTimers?
     private let closures: Any?

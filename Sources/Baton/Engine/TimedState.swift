@@ -94,7 +94,7 @@ final class RareTiming {
     /// The attempts that were followed by another one.
     var failures = FailedAttempts()
     var waitingTicket: TimerService.Ticket?
-    /// What the operation waited for when ``waitingLimit`` or ``deadline`` came and cancelled it.
+    /// The reason why the operation was still waiting when ``waitingLimit`` or ``deadline`` cancelled it.
     var waitAtLimit: String?
     /// The ticket of the pause's timer. Also `nil` while a thread is about to store it.
     var pauseTicket: TimerService.Ticket?

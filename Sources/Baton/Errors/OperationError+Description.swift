@@ -112,7 +112,7 @@ enum ErrorText {
     }
 }
 
-/// What to do about a cycle.
+/// The advice about a cycle.
 private enum CycleAdvice {
     static func text(for path: [OperationReference]) -> String {
         guard let place = path.firstIndex(where: { $0.cycleLink != .dependency }) else {

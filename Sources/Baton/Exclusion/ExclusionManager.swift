@@ -14,8 +14,9 @@ enum ExclusionManager {
         /// thread that ends such an operation finds it here.
         var impossibleRequests: Set<ObjectIdentifier> = []
 
-        /// Grants exclusions that nobody holds or waits for, so that the operation's ancestors do not matter. Returns
-        /// false if they were not granted and the caller has to call ``place(_:for:inside:isFurtherAttempt:)``.
+        /// Grants the exclusions if nobody holds or waits for any of them. The operation's ancestors do not matter
+        /// then. Returns false if they were not granted and the caller has to call
+        /// ``place(_:for:inside:isFurtherAttempt:)``.
         mutating func grantIfFree(_ exclusions: ExclusionSet, to operation: AnyOperation) -> Bool {
             guard endedBeforeRequest.isEmpty, exclusions.allSatisfy({ machine.isFree($0.name) }) else { return false }
             return machine.request(operation, exclusions, inside: []) == .granted
@@ -314,7 +315,7 @@ enum ExclusionManager {
             TSanAnnotations.willResume(operation)
         }
 
-        /// Returns the operations whose claims were granted because of this.
+        /// Returns the operations whose claims were granted because this operation released its exclusions.
         func deliver() -> [AnyOperation] {
             switch self {
             case .run(let operation, let core):

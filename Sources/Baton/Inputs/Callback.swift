@@ -123,7 +123,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     /// The state of a callback: pending until the first call, then permanently over.
     private struct StateMachine {
-        /// What came first: a call, an error of the body, or the release of the callback. Nil while it is pending.
+        /// The first of a call, an error of the body, and the release of the callback. Nil while none of them has come.
         private var first: First?
         /// Set until the body has taken it.
         private var end: End?

@@ -11,10 +11,10 @@ final class ProgressState: Sendable {
 
     private struct Content {
         var machine: Machine
-        /// The parents by their ids. Parents that live are kept after the end: each counts this child once in each
-        /// of its runs.
+        /// The parents by their ids. Living parents stay listed after this operation has ended, so that no parent
+        /// counts it twice in one of the parent's runs.
         var parents: [UInt64: Parent] = [:]
-        /// The number of parents at which parents that are released or have ended are removed.
+        /// The number of parents at which those that have ended or were released are removed.
         var sweepCount = Self.leastSweepCount
         /// True once every parent that was known at the end has been informed of it.
         var hasInformedParentsOfEnd = false

@@ -385,7 +385,7 @@ enum SubmissionSource {
     }
 }
 
-/// What a queue does with an operation that is added.
+/// The decision of a queue about an operation that is added.
 enum AdmissionDecision {
     case open
     /// The operation starts after this fence has opened.

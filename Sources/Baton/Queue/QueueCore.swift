@@ -271,7 +271,7 @@ extension QueueCore {
     /// Waits until the queue is idle. If a body calls this, an operation stands for the idleness, so that the body
     /// releases its permit and explanations say what it waits for.
     ///
-    /// - Parameter closedBefore: Whether to wait until the queue is closed first.
+    /// - Parameter closedBefore: Whether to wait first until the queue is closed.
     func waitUntilIdleReleasingPermit(closedBefore: Bool = false) async {
         guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
             return await waitUntilIdle(closedBefore: closedBefore)

@@ -179,7 +179,7 @@ struct DueTimer: Sendable {
             }
     }
 
-    /// True if the timer cancels an operation, which runs cancellation handlers of the user's.
+    /// True if the timer cancels an operation, which runs the user's cancellation handlers.
     var cancels: Bool {
         switch timer {
         case .attemptLimit, .waitingLimit: true
@@ -203,9 +203,9 @@ struct DueTimer: Sendable {
 
 /// Fires timers that are due at the same time, in order, on as many tasks as that takes.
 ///
-/// To cancel an operation runs handlers of the user's, and a handler that blocks its thread must not delay other
-/// timers. Therefore, while a timer that cancels is firing, another task is starting or has started to fire the timers
-/// after it.
+/// Cancelling an operation runs the user's cancellation handlers, and a handler that blocks its thread must not delay
+/// other timers. Therefore, while a timer that cancels is firing, another task is starting or has started to fire the
+/// timers after it.
 final class FiringTimers: Sendable {
     private struct Pending {
         /// The timers in reverse order, so that the next one is the last element.

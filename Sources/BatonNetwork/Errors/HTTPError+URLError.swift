@@ -15,7 +15,8 @@ extension HTTPError {
         self.init(Reason(error, idleLimit: request.idleLimit), request)
     }
 
-    /// Returns whether the connection broke. On Linux, URLSession reports that as ‘unknown’.
+    /// Returns whether the connection broke: with an error that says so, which is ‘unknown’ for URLSession on Linux, or
+    /// without an error, when the server has closed the connection before the end of the body.
     static func isBrokenConnection(_ error: (any Error)?, _ request: URLRequest) -> Bool {
         guard let error else { return true }
         return error is URLError && HTTPError(error, request).reason == .connectionBroken

@@ -1,6 +1,6 @@
 public import Baton
 
-/// A condition that is satisfied if a host accepts a TCP connection at a port. The connection is closed at once.
+/// A condition that is satisfied if a host accepts a TCP connection on a port. The connection is closed at once.
 ///
 /// ```swift
 /// upload.addCondition(.reachable("example.com", port: 443, waitToConnect: true))
@@ -95,7 +95,7 @@ public struct Reachability: OperationCondition {
 }
 
 extension OperationCondition where Self == Reachability {
-    /// A condition that is satisfied if a host accepts a connection at a port; see ``Reachability``.
+    /// A condition that is satisfied if a host accepts a connection on a port; see ``Reachability``.
     ///
     /// - Parameters:
     ///   - host: A name or an address. An IPv6 address may have brackets.
@@ -133,10 +133,10 @@ public enum ReachabilityError: Error, Sendable, Hashable, CustomStringConvertibl
     public var description: String {
         switch self {
         case .unresolved(let host, let reason): "the address of \(host) was not found: \(reason)"
-        case .unreachable(let host, let port, let reason): "\(host) takes no connection at port \(port): \(reason)"
-        case .timedOut(let host, let port, let limit): "\(host) did not answer at port \(port) within \(limit)"
-        case .invalidPort(let port): "\(port) is no port: use one from 1 to 65535"
-        case .noResources(let reason): "could not look, because the system is short of something: \(reason)"
+        case .unreachable(let host, let port, let reason): "\(host) accepts no connection on port \(port): \(reason)"
+        case .timedOut(let host, let port, let limit): "\(host) did not answer on port \(port) within \(limit)"
+        case .invalidPort(let port): "\(port) is not a valid port: use one from 1 to 65535"
+        case .noResources(let reason): "the attempt could not be made, because the system lacks a resource: \(reason)"
         }
     }
 }

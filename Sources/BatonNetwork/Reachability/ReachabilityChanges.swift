@@ -10,16 +10,16 @@ public enum ReachabilityStatus: Sendable, Hashable {
 }
 
 extension Reachability {
-    /// The reachability of the host: its present status, and each change of it.
+    /// The reachability of the host: its current status, and each change of it.
     public var changes: ReachabilityChanges { ReachabilityChanges(reachability: self) }
 }
 
 /// An asynchronous sequence of the changes of a host's reachability, as ``Reachability/changes`` returns it.
 ///
 /// When an iterator is asked for its first element, it connects once and delivers the status. After that it connects
-/// after each ``Reachability/interval``, and delivers the status if the host has become reachable or unreachable.
-/// Another reason for being unreachable is no change. The iterator connects only while a task awaits the next element,
-/// and ends when that task is cancelled.
+/// after each ``Reachability/interval``, and delivers the status if the host has become reachable or unreachable. A
+/// different reason for being unreachable does not count as a change. The iterator connects only while a task awaits
+/// the next element, and ends when that task is cancelled.
 public struct ReachabilityChanges: AsyncSequence, Sendable {
     /// The status of the host.
     public typealias Element = ReachabilityStatus

@@ -32,8 +32,8 @@ enum Launcher {
         }
     }
 
-    /// Tries to start the program. If descriptors or processes are short, waits and tries again as long as a running
-    /// program can end.
+    /// Tries to start the program. If a limit of descriptors or processes is reached, waits and tries again as long as
+    /// a running program can end.
     private static func start(
         _ program: Subprocess, _ ends: inout ClaimedPipeEnds, hasWaited: Bool
     ) async throws -> RunningProgram {

@@ -170,7 +170,7 @@ extension Subprocess {
     ///
     /// If the body kept its permit, a queue narrower than the pipeline would have none left for the other programs. The
     /// body waits for all pipes and not only for those next to it, because its input may depend on a program further
-    /// away. To be called on the body's own task.
+    /// away. Call it on the body's own task.
     static func releasePermit(until pipes: [ProgramPipe], in waits: WaitScope) async {
         let wakeups = pipes.compactMap { $0.connection() }
         if wakeups.isEmpty { return }

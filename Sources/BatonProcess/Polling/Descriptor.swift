@@ -17,7 +17,7 @@ final class Descriptor: Sendable {
     /// True if this is the writing end of a pipe whose reading end is no longer open anywhere.
     var hasNoReader: Bool { baton_has_no_reader(number) != 0 }
 
-    /// Makes the descriptor non-blocking. To be called for pipe ends that this process keeps, so that no thread blocks.
+    /// Makes the descriptor non-blocking. Used for the pipe ends that this process keeps, so that no thread blocks.
     func neverWait() throws(SystemFailure) { try SystemFailure.check(baton_set_nonblocking(number)) }
 
     /// Returns the descriptor that `open` stores. `open` returns an `errno`, or 0.

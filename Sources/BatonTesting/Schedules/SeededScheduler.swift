@@ -11,8 +11,8 @@ internal import Baton
 /// An executor that runs one job at a time, in an order drawn from a seed: equal seeds give equal orders.
 ///
 /// The tasks of concurrent code can be interleaved in many orders. A test on a thread pool sees one of them, and may
-/// see another one the next day. This executor draws the order from a seed, so that a test can go through many orders
-/// (``exploring(schedules:from:_:)``) and repeat the one that failed.
+/// see another one in the next run. This executor draws the order from a seed, so that a test can go through many
+/// orders (``exploring(schedules:from:_:)``) and repeat the one that failed.
 ///
 /// ```swift
 /// try await SeededScheduler(seed: 7).run { scheduler in
@@ -138,7 +138,7 @@ extension SeededScheduler {
     /// The explanations of the unfinished operations of the queues on this scheduler, as `explain()` describes them.
     var waitsOfOperations: [String] {
         let (explanations, areMore) = AsyncOperationQueue.explanations(on: self, upTo: Self.maxExplanations)
-        return explanations.map(\.description) + (areMore ? ["Others have not finished, either."] : [])
+        return explanations.map(\.description) + (areMore ? ["Other operations have not finished either."] : [])
     }
 }
 
@@ -151,7 +151,7 @@ struct ThreadIdentity: Equatable, Sendable {
     /// Returns the identity of the calling thread.
     ///
     /// The function is never inlined: the optimizer treats `pthread_self` as a constant, but its value may change at an
-    /// `await`. To be called in synchronous code only.
+    /// `await`. Call it in synchronous code only.
     @inline(never)
     static func current() -> ThreadIdentity {
         #if canImport(Darwin)

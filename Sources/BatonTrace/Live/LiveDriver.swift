@@ -35,7 +35,7 @@ final class LiveDriver: Sendable {
 
     // MARK: Counting
 
-    /// Counts the operations that are in the queue already. To be called before the first event is read.
+    /// Counts the operations that are in the queue already. Call it before the first event is read.
     func count(_ snapshot: QueueSnapshot) {
         for operation in snapshot.operations where operation.state != .finished {
             let reference = operation.reference

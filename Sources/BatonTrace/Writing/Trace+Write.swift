@@ -29,7 +29,8 @@ extension Trace {
     /// - Throws: ``TraceError/notWritten(path:reason:)`` if the file cannot be written, and the errors of
     ///   ``svg(dot:)``.
     public func write(_ picture: Picture, to path: String) async throws {
-        // Graphviz is a program, which is awaited. The other formats are made on the thread that writes the file.
+        // The SVG is made by Graphviz, a separate program, which is awaited here. The other formats are made on the
+        // thread that writes the file.
         let makeBytes: @Sendable () -> [UInt8]
         switch picture {
         case .timeline: makeBytes = { timelineBytes() }

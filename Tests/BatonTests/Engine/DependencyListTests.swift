@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "A dependent leaves the list wherever it stands, and the others stay in order", arguments: 1...4, [[], [0, 2]])
+        "Any dependent can be removed from the list, and the others keep their order", arguments: 1...4, [[], [0, 2]])
     func dependentsLeave(count: Int, withBlocks: [Int]) {
         for first in 0..<count {
             for second in 0..<count {

@@ -31,7 +31,7 @@ import Testing
         return all
     }
 
-    @Test("No more elements of an endless sequence are taken than are consumed, and a failure ends it")
+    @Test("An endless sequence is read at most `width` elements ahead, and a failure ends it")
     func endless() async throws {
         let taken = EventLog<Int>()
         let outputs = (0...).lazy.map { number in
@@ -61,7 +61,7 @@ import Testing
         func makeIterator() -> Base.Iterator { base.makeIterator() }
     }
 
-    @Test("After a cancel of the consumer no operation runs")
+    @Test("Cancelling the consumer ends the operations")
     func cancelling() async throws {
         let gate = Gate()
         let task = Task {

@@ -58,8 +58,8 @@ extension Verdict {
 }
 
 extension Graph {
-    /// True if the node is in a group of limited width, where a child that has a place may wait for a child that has
-    /// none.
+    /// True if the node is in a group of limited width, where a child that has a permit of the group may wait for a
+    /// child that has none.
     func mayLackRoom(_ id: Int) -> Bool {
         nodes.contains { node in node.group.map { $0.width != nil && ($0.children + $0.late).contains(id) } ?? false }
     }

@@ -9,7 +9,7 @@ extension HTTPTransportConformance {
     /// The cases about making and reusing connections.
     static var connectionCases: [Case] {
         [
-            Case("refused", "A port at which nobody listens refuses the connection.") { trial in
+            Case("refused", "A port on which nobody listens refuses the connection.") { trial in
                 let port = try SilentPort(.refuses)
                 for method in ["GET", "POST"] {
                     var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
@@ -20,7 +20,7 @@ extension HTTPTransportConformance {
                 withExtendedLifetime(port) {}
             },
             Case(
-                "https-to-http", "A server that speaks HTTP where TLS is asked for is no secure connection.",
+                "https-to-http", "Plain HTTP on an https URL is reported as an insecure connection.",
                 "RFC 8446, 6"
             ) { trial in
                 let plain = try FaultServer(greeting: [
@@ -33,11 +33,11 @@ extension HTTPTransportConformance {
                     throw trial.failure("the error .insecureConnection was expected, and there was \(outcome)")
                 }
             },
-            Case("unknown-host", "A host that nobody knows is not found.", "RFC 6761, 6.4") { trial in
+            Case("unknown-host", "A host name that does not resolve is reported.", "RFC 6761, 6.4") { trial in
                 let request = URLRequest(url: URL(string: "http://nobody.invalid/")!)
                 try trial.requireError(await trial.send(request), .noHost)
             },
-            Case("ipv6", "An address of IPv6 in brackets is a host.", "RFC 3986, 3.2.2") { trial in
+            Case("ipv6", "An IPv6 address in brackets is a host.", "RFC 3986, 3.2.2") { trial in
                 guard let server = try? FaultServer(on: .ipv6) else { return }
                 defer { server.stop() }
                 server.on("/", .answer(200, body: "hello"))
@@ -63,7 +63,7 @@ extension HTTPTransportConformance {
                 try await requireOneConnection(trial) { _ in [.answer(200, body: "hello")] }
             },
             Case(
-                "kept-after-each-kind", "A connection is kept after answers of every framing.", "RFC 9112, 9.3"
+                "kept-after-each-kind", "A connection is kept after answers with each kind of framing.", "RFC 9112, 9.3"
             ) { trial in
                 try await requireOneConnection(trial) { number in
                     switch number % 5 {
@@ -91,14 +91,14 @@ extension HTTPTransportConformance {
                 try trial.requireEqual(trial.server.connectionCount, 5, "the number of connections")
             },
             Case(
-                "kept-with-more", "What a server sends without being asked answers no request.", "RFC 9112, 9.2"
+                "kept-with-more", "Unsolicited data is not taken for an answer.", "RFC 9112, 9.2"
             ) { trial in
                 let answers = ["hello", "evil"].map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.count)\r\n\r\n\($0)" }
                 trial.server.on("/", .send(answers.joined()))
                 for _ in 0..<10 { try trial.requireAnswer(await trial.get(), body: "hello") }
             },
             Case(
-                "kept-and-closed", "A kept connection that the server has closed costs nothing.", "RFC 9112, 9.3.1"
+                "kept-and-closed", "A kept connection that the server closed fails no request.", "RFC 9112, 9.3.1"
             ) { trial in
                 trial.server.on("/", .answer(200, body: "hello"), .close)
                 for number in 0..<5 {
@@ -113,7 +113,7 @@ extension HTTPTransportConformance {
                 }
                 try trial.requireEqual(trial.server.requests.count, 1000, "the number of requests")
             },
-            Case("many-kinds", "Requests that fail do not disturb those beside them.", limit: .seconds(60)) { trial in
+            Case("many-kinds", "Requests that fail do not affect concurrent ones.", limit: .seconds(60)) { trial in
                 trial.server.on("/cut", .answerHead(200, ["Content-Length: 5"]), .send("hel"), .close)
                 trial.server.on("/reset", .reset)
                 trial.server.on("*") { request in FaultScript([.answer(200, body: request.target)]) }
