@@ -30,7 +30,7 @@ let operations = Dictionary(uniqueKeysWithValues: needs.keys.map { name in (name
 for (name, sources) in needs {
     for source in sources {
         guard let operation = operations[source] else { throw UnknownTarget(name: source) }
-        operations[name]!.addDependency(operation, on: .noFailure)  // up to date is no failure
+        operations[name]!.addDependency(operation, on: .noFailure)  // up to date is not a failure
     }
 }
 

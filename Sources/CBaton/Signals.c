@@ -24,7 +24,7 @@ static struct sigaction former[NSIG];
 /// For each signal, whether it is caught.
 static atomic_bool caught[NSIG];
 
-/// A byte that is no signal's number. It tells the reader to look at `caught`.
+/// A byte that is not the number of a signal. It tells the reader to look at `caught`.
 static const unsigned char look = 0;
 
 /// Writes a byte, unless the pipe is full: then it holds thousands of signals that the reader has not seen yet, and one

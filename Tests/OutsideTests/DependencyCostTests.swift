@@ -42,7 +42,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("Operations that are no dependencies are removed")
+    @Test("Operations that are not dependencies are removed")
     func strangers() async {
         await expectNearlyLinear(2_000) { count in
             let sources = (0..<count).map { _ in AsyncOperation {} }

@@ -148,8 +148,8 @@ struct WaitingBodyTests {
             let tasks = Guarded<[Task<Int, any Error>]>([])
             let operations = (0..<50).map { number in
                 AsyncOperation("\(number)") { context in
-                    // This task waits for the end of the body that started it. That is no cycle, because the body does
-                    // not wait for the task.
+                    // This task waits for the end of the body that started it. That is not a cycle, because the body
+                    // does not wait for the task.
                     let own = context.operation
                     let task = Task {
                         for await event in own.events where event.kind.description.hasPrefix("finished") {}

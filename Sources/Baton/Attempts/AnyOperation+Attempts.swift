@@ -27,7 +27,7 @@ extension AnyOperation {
     /// evaluated again, but a ``Rate`` counts each attempt.
     ///
     /// After a cancel nothing is retried, and a cancel during the delay ends the operation at once. If dependencies or
-    /// conditions keep the body from running, that is no attempt. This includes the retry of an operation that only
+    /// conditions keep the body from running, that is not an attempt. This includes the retry of an operation that only
     /// passes an output on, such as one that ``AsyncOperation/delayed(by:file:line:)`` has made: it does not run its
     /// source again, and its error says so.
     ///

@@ -5,7 +5,7 @@ struct CircuitStateMachine {
         /// The number of state changes before the permit. The outcome of an operation that was admitted in an earlier
         /// state says nothing about the current one.
         fileprivate let changeCount: UInt64
-        /// The number of the trial; nil if the operation is no trial.
+        /// The number of the trial; nil if the operation is not a trial.
         fileprivate let trial: UInt64?
     }
 

@@ -61,7 +61,7 @@ extension QueueSnapshot {
         let seconds = try values.decode(Double.self, forKey: .seconds)
         guard abs(seconds) < Duration.endless / .seconds(1) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .seconds, in: values, debugDescription: "\(seconds) seconds are no time since a queue was made")
+                forKey: .seconds, in: values, debugDescription: "\(seconds) seconds is not a valid age of a queue")
         }
         time = .seconds(seconds)
         operations = try values.decode([Operation].self, forKey: .operations)

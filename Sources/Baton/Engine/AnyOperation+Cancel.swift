@@ -2,7 +2,7 @@ extension AnyOperation {
     /// Cancels the operation. The first call counts; later calls, and a call after the finish, change nothing.
     ///
     /// An operation whose body has not begun finishes at once with ``OperationError/cancelled(reason:)``, whether or
-    /// not it has been added, and without waiting for its dependencies. Adding it afterwards is no misuse and does
+    /// not it has been added, and without waiting for its dependencies. Adding it afterwards is not misuse and does
     /// nothing. While the body runs, `Task.isCancelled` becomes true in the body and in its child tasks, and the
     /// outcome is decided when the body has returned: an error becomes ``OperationError/cancelled(reason:)``, and a
     /// value is still a success. Operations that the body runs with `context.run` are cancelled with it.

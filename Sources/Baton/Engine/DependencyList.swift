@@ -327,7 +327,7 @@ struct DependentList {
             isOperation ? Unretained(address: word) : edge.pointee.dependent!
         }
 
-        /// The operation of a place that is known to be no place in a block, as in an ``IntrusiveList``.
+        /// The operation of a place that is known not to be a place in a block, as in an ``IntrusiveList``.
         @inline(__always)
         var onlyOperation: Unretained<AnyOperation> {
             assert(isOperation, "A list of ready operations is linked through the operations alone.")

@@ -428,7 +428,7 @@ extension Lifecycle {
         return true
     }
 
-    /// The use that the caller makes of exclusions that have been granted.
+    /// The next step of the caller when exclusions have been granted.
     enum Grant {
         /// The operation may be listed again.
         case toRun

@@ -74,8 +74,8 @@ enum ErrorText {
     /// How many failures a description lists, and how many operations at each end of a cycle.
     static let listed = 5
 
-    /// How many descriptions may be nested. An error of the user's may contain one of Baton's, which contains one of
-    /// the user's, and so on.
+    /// How many descriptions may be nested. A user's error may contain one of Baton's, which contains one of the
+    /// user's, and so on.
     private static let maxDepth = 20
 
     @TaskLocal private static var depth = 0
@@ -112,7 +112,7 @@ enum ErrorText {
     }
 }
 
-/// The advice about a cycle.
+/// Advice on how to remove a cycle.
 private enum CycleAdvice {
     static func text(for path: [OperationReference]) -> String {
         guard let place = path.firstIndex(where: { $0.cycleLink != .dependency }) else {

@@ -151,7 +151,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 }
 
 extension AnyOperation {
-    /// The children of a group that have not ended, also before the group runs; empty if the operation is no group.
+    /// The children of a group that have not ended, also before the group runs; empty if the operation is not a group.
     package final var plannedChildren: [AnyOperation] {
         withLife { $0.optionalState?.childGroups.first }?.unendedChildren ?? []
     }

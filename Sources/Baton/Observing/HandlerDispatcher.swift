@@ -111,7 +111,7 @@ extension QueueCore {
             switch consume action {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
-                // User code has cancelled this task, when something of the user's was released.
+                // User code has cancelled this task, when one of the user's objects was released.
                 if task.isTainted { return retire(operation) }
                 idleYields = 0
                 let isCancelled = await operation.unretained.object.callHandlers(as: task)

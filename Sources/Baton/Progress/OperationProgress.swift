@@ -177,7 +177,7 @@ public struct OperationProgressUpdates: AsyncSequence, Sendable {
 /// ```
 ///
 /// All members may be used from any thread, including child tasks of the body, and return at once: a task that iterates
-/// the progress never delays a report. A report after the end of the operation has no effect, and is no error.
+/// the progress never delays a report. A report after the end of the operation has no effect, and is not an error.
 ///
 /// - Complexity: A report takes O(*n* log *n*) time for *n* unfinished operations that count this one as a child, at
 ///   any depth, because the fraction of each of them changes.
@@ -244,9 +244,9 @@ extension ProgressReporter {
     /// in Foundation's `Progress`.
     ///
     /// The child may have been added before, or have finished. Neither operation keeps the other alive or waits for it.
-    /// The following have no effect, and are no errors: a weight of 0 or less; an operation that already counts in this
-    /// run of the body; the operation itself; an operation that counts this one as a child, at any depth; a call after
-    /// the end.
+    /// The following have no effect, and are not errors: a weight of 0 or less; an operation that already counts in
+    /// this run of the body; the operation itself; an operation that counts this one as a child, at any depth; a call
+    /// after the end.
     ///
     /// - Parameters:
     ///   - operation: The operation that counts as a child.

@@ -20,7 +20,7 @@ public final class AsyncOperationQueue: Sendable {
     public static let shared = AsyncOperationQueue(name: "shared")
 
     // `init` retains the core, and `deinit` passes that reference to the trampoline. The trampoline bounds the
-    // recursion if an object of the user's that the queue owns holds the last handle of another queue.
+    // recursion if one of the user's objects that the queue owns holds the last handle of another queue.
     private let handle: Unretained<QueueCore>
 
     @inline(__always)

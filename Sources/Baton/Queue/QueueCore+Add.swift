@@ -192,7 +192,7 @@ extension QueueCore {
     /// starts its waiting limit. Other threads cannot reach the operation through the queue yet.
     @inline(never)
     private func prepare(_ operation: AnyOperation, _ origin: SubmissionSource) {
-        // An operation that the queue refuses is no duplicate and replaces no other operation.
+        // An operation that the queue refuses is not a duplicate and replaces no other operation.
         if case .closed = state.withLock({ $0.admissionDecision(for: origin) }) { return }
         if operation.endIfOnBrokenCycle() { return }
         if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.claimIdentity(on: self) }

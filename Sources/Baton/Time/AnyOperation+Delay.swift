@@ -35,7 +35,7 @@ extension AnyOperation {
 
     @discardableResult
     fileprivate final func delay(by delay: Delay, _ place: CallSite) -> Self {
-        // The former delay, which owns a closure of the user's, is released after unlocking.
+        // The former delay, which owns one of the user's closures, is released after unlocking.
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
             swap(&timing.ensureRareTiming().delay, &delay)

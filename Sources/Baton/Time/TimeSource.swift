@@ -110,9 +110,9 @@ package final class TimeSource: Sendable {
 
     /// Returns at `time`, or throws when the calling task is cancelled.
     ///
-    /// A clock of the user's may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or
-    /// returns too early again and again. In that case this method reads the clock at intervals of the system's clock,
-    /// which grow from a millisecond to a second.
+    /// A user's clock may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or returns too
+    /// early again and again. In that case this method reads the clock at intervals of the system's clock, which grow
+    /// from a millisecond to a second.
     package func sleep(until time: Duration) async throws {
         var poll = Poll()
         while true {

@@ -194,7 +194,7 @@ struct DeduplicationTable<Owner: AnyObject> {
 extension AnyOperation {
     final func claimIdentity(on core: QueueCore) {
         let uniqueness = withLife { life in
-            // An operation that has already ended is no duplicate and replaces nothing.
+            // An operation that has already ended is not a duplicate and replaces nothing.
             life.optionalState?.endAfterLinking == nil ? life.optionalState?.uniqueness : nil
         }
         guard let uniqueness else { return }

@@ -41,7 +41,7 @@
                 ///
                 /// The file is read at the first request, and written with mode 0600 after each response that sets
                 /// cookies. If several transports or programs use one file, the last one to write wins. A file that
-                /// cannot be read or written, or that is no plain file, is ignored.
+                /// cannot be read or written, or that is not a plain file, is ignored.
                 case file(URL)
                 /// Keeps no cookies.
                 case none

@@ -240,7 +240,7 @@
                 head.proxy = proxy.isEmpty ? nil : proxy
                 // libcurl misreads some status lines, and the end of the body depends on the status.
                 guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
-                    return fail(.invalidAnswer("its first line is no status line"))
+                    return fail(.invalidAnswer("its first line is not a status line"))
                 }
                 if head.status == 407, !proxy.isEmpty, !isSecure {
                     return fail(.proxyRefused(proxy: proxy, status: 407))

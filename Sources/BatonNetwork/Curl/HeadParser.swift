@@ -133,7 +133,7 @@ struct HeadParser {
 }
 
 extension HTTPHead {
-    /// The reason why the end of the body is unknown: a length that is no number, or several different lengths (RFC
+    /// The reason why the end of the body is unknown: a length that is not a number, or several different lengths (RFC
     /// 9112, 6.3). Nil if the length is valid.
     fileprivate var lengthProblem: String? {
         if headers["Transfer-Encoding"] != nil { return nil }

@@ -104,7 +104,7 @@ extension URLRequest {
         if method.uppercased() == "CONNECT" {
             return "CONNECT asks a proxy for a tunnel. The transport does so by itself: give it a proxy"
         }
-        if method.isEmpty || !method.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(method)’ is no method" }
+        if method.isEmpty || !method.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(method)’ is not a method" }
         for (name, value) in allHTTPHeaderFields ?? [:] {
             if let problem = HTTPHeaders.problem(name, value) { return problem }
         }
@@ -116,7 +116,7 @@ extension HTTPHeaders {
     /// Returns the reason why a field cannot be sent, or nil if it can. Text after a line end would become another
     /// field, or another request.
     static func problem(_ name: String, _ value: String) -> String? {
-        if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(name)’ is no name of a header field" }
+        if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(name)’ is not a header field name" }
         if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
             return "the header field \(name) has a line end or another control character in it"
         }
@@ -137,7 +137,7 @@ extension UInt8 {
 }
 
 extension HTTPError {
-    /// Creates the error of a request whose text is no URL.
+    /// Creates the error of a request whose text is not a URL.
     fileprivate init(invalidAddress text: String, _ request: URLRequest) {
         var request = request
         request.url = nil

@@ -88,7 +88,7 @@ public struct HTTPDownload: HTTPProcedure {
             throw HTTPError(.invalidRequest("a HEAD has no body that could be downloaded"), options.request)
         }
         if !file.isFileURL {
-            let problem = "‘\(file.withoutSecrets)’, where the download is to be put, is no file"
+            let problem = "‘\(file.withoutSecrets)’, where the download is to be put, is not a file"
             throw HTTPError(.invalidRequest(problem), options.request)
         }
         let partial = try openPartial()

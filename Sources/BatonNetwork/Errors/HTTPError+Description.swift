@@ -25,7 +25,7 @@ extension HTTPError.Reason: CustomStringConvertible {
     private var text: String {
         switch self {
         case .invalidURL(let text):
-            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host, and a port from 1 to 65535 if any"
+            "‘\(text)’ is not an address. Give one that begins with http:// or https:// and has a host, and a port from 1 to 65535 if any"
         case .invalidRequest(let why):
             "cannot be sent: \(why)"
         case .hostNotFound:

@@ -28,7 +28,7 @@ extension HTTPError.Reason {
         switch error.code {
         case .badURL: self = .invalidURL(error.failingAddress)
         // The request had the scheme http or https, so the response was not HTTP.
-        case .unsupportedURL: self = .invalidAnswer("no HTTP")
+        case .unsupportedURL: self = .invalidAnswer("not HTTP")
         case .cannotDecodeRawData, .cannotDecodeContentData: self = .invalidAnswer(error.localizedDescription)
         case .unknown where error.isAboutPacking: self = .invalidAnswer(error.localizedDescription)
         case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound

@@ -20,7 +20,7 @@ public struct HTTPError: Error, Sendable {
     /// The reason why a request failed.
     @nonexhaustive
     public enum Reason: Sendable, Hashable {
-        /// The text is no URL, or no http or https URL with a host.
+        /// The text is not a URL, or not an http or https URL with a host.
         case invalidURL(String)
         /// The request cannot be sent, for the given reason: it is a GET with a body, for example.
         case invalidRequest(String)
@@ -80,7 +80,7 @@ public struct HTTPError: Error, Sendable {
         public let excerpt: String
         /// The time that the server asks the client to wait, counted from the response; nil if it has not said.
         public let retryAfter: Duration?
-        /// The target of a redirect that was not followed, without its secrets. Nil if the response was no redirect.
+        /// The target of a redirect that was not followed, without its secrets. Nil if the response was not a redirect.
         public let location: String?
 
         /// Creates a refusal, for transports and tests.

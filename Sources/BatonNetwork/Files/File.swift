@@ -46,7 +46,7 @@ struct File: Sendable {
     static func openUpload(_ file: URL, _ request: URLRequest, isSent: Bool = false) throws -> File {
         // The path of a URL with another scheme may also be the path of a local file.
         if !file.isFileURL {
-            let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
+            let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is not a file"
             throw HTTPError(.invalidRequest(problem), request)
         }
         do throws(FileError) {
@@ -281,7 +281,7 @@ struct FileError: Error {
             ? .tooManyOpenFiles : .file(problem, path: path)
     }
 
-    /// Creates the error for something that is no plain file.
+    /// Creates the error for something that is not a plain file.
     init(notPlain path: String) { self.init(.notPlain, path) }
 }
 

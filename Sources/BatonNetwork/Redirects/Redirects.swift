@@ -78,7 +78,7 @@ extension HTTPOptions {
 }
 
 extension URLRequest {
-    /// Returns the request that follows a redirect. Returns nil if the response is no redirect that can be followed.
+    /// Returns the request that follows a redirect. Returns nil if the response is not a redirect that can be followed.
     fileprivate func redirected(by head: HTTPHead, hasBody: Bool) -> URLRequest? {
         guard let method = method(after: head.status), let target = head.target(from: url) else { return nil }
         var next = self
@@ -100,7 +100,7 @@ extension URLRequest {
         return next
     }
 
-    /// Returns the method of the next request (RFC 9110, 15.4), or nil if the status is no redirect that can be
+    /// Returns the method of the next request (RFC 9110, 15.4), or nil if the status is not a redirect that can be
     /// followed.
     private func method(after status: Int) -> String? {
         let method = httpMethod ?? "GET"
@@ -155,13 +155,13 @@ extension URL {
 }
 
 extension HTTPHead {
-    /// The target of a redirect without its secrets, for messages. Nil if the response is no redirect.
+    /// The target of a redirect without its secrets, for messages. Nil if the response is not a redirect.
     var locationWithoutSecrets: String? {
         guard 300...399 ~= status, let location = headers.values(of: "Location").first?.trimmed else { return nil }
         return (URL(address: location).map(\.withoutSecrets) ?? location.withoutSecretsOfAddress).singleLine
     }
 
-    /// Returns the target of a redirect (RFC 3986, 5.3), or nil if that is no http or https URL.
+    /// Returns the target of a redirect (RFC 3986, 5.3), or nil if that is not an http or https URL.
     fileprivate func target(from request: URL?) -> URL? {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
             let target = URL(address: location, relativeTo: request), target.isHTTP

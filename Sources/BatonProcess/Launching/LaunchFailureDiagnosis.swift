@@ -44,7 +44,7 @@ struct LaunchFailureDiagnosis {
             return
                 "The file begins with a byte order mark, so that the system does not see its ‘#!’. Save it without one"
         case baton_ENOEXEC:
-            return "The file is no program, and does not begin with ‘#!’ and the path of an interpreter"
+            return "The file is not a program, and does not begin with ‘#!’ and the path of an interpreter"
         case baton_EACCES: return "The file may be run, but not on its file system, or not by this process"
         default: return nil
         }

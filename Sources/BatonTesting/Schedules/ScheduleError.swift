@@ -90,7 +90,7 @@ extension ScheduleError: CustomStringConvertible {
         case .endless(_, let jobs): "\(jobs) jobs have run and there is no end. Look for a loop that polls."
         case .usedTwice: "the scheduler has had its run. Make a new one for another run."
         case .malformedSeed(let text):
-            "BATON_SEED is \"\(text)\", which is no seed: write a number from 0 to \(UInt64.max)."
+            "BATON_SEED is \"\(text)\", which is not a seed: write a number from 0 to \(UInt64.max)."
         case .noSchedules(let count): "\(count) schedules test nothing. Ask for 1 or more."
         }
     }

@@ -120,7 +120,7 @@ extension Trace {
 
 extension Substring {
     /// The text without the number at its end, in brackets or not, and without the separators before it. Nil if there
-    /// is no number.
+    /// is not a number.
     fileprivate var withoutNumber: Substring? {
         let openers: [Character: Character] = [")": "(", "]": "["]
         let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/"]

@@ -97,7 +97,7 @@ import Testing
         #expect(allows(.connectionRefused, "POST"))
         #expect(allows(.hostNotFound, "POST"))
         #expect(!allows(.connectionBroken, "POST"))
-        #expect(!allows(.invalidAnswer("no HTTP"), "GET"))
+        #expect(!allows(.invalidAnswer("not HTTP"), "GET"))
     }
 
     // MARK: Heads

@@ -29,7 +29,7 @@ import Testing
         subscriptions.noteSuspension(true, number: 1, at: .seconds(2))
         subscriptions.noteSuspension(true, number: 2, at: .seconds(4))
         #expect(!subscriptions.isSuspended)
-        // The queue was not suspended, so this is no change.
+        // The queue was not suspended, so this is not a change.
         subscriptions.noteSuspension(false, number: 3, at: .seconds(5))
         subscriptions.noteSuspension(true, number: 4, at: .seconds(6))
         let told = subscriptions.withReader(recorder) { $0.takeSuspensions() }

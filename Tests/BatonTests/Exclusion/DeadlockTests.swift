@@ -98,7 +98,7 @@ import Testing
         stage.run(stage.waiting("two", at: rest).addCondition(limit))
         gate.open()
         stage.steps.runAll()
-        // This is no deadlock: the child gets the second permit when `two` has finished.
+        // This is not a deadlock: the child gets the second permit when `two` has finished.
         #expect(!child.hasFinished)
         rest.open()
         stage.steps.runAll()
@@ -203,7 +203,7 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    /// The cycle leads through one of two holders. The other holder can finish, so this is no deadlock.
+    /// The cycle leads through one of two holders. The other holder can finish, so this is not a deadlock.
     @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
@@ -229,7 +229,7 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    /// A cycle is no deadlock while an operation outside it can release the permits. But a claim in a cycle must not
+    /// A cycle is not a deadlock while an operation outside it can release the permits. But a claim in a cycle must not
     /// wait behind another claim whose operation waits for a member of the same cycle.
     @Test func oneInLineIsNotHeldForAnotherThatCanFinish() {
         let name = Names()
@@ -250,7 +250,7 @@ extension DeadlockTests {
         for operation in [first, second, both] { stage.run(operation) }
         begins.open()
         stage.steps.runAll()
-        // The cycle through `first` is no deadlock, because `other` can finish.
+        // The cycle through `first` is not a deadlock, because `other` can finish.
         #expect(!first.hasFinished)
         rest.open()
         stage.steps.runAll()
@@ -259,7 +259,7 @@ extension DeadlockTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// The shortest cycle is no deadlock, because the other holder can finish. The search must also find the longer
+    /// The shortest cycle is not a deadlock, because the other holder can finish. The search must also find the longer
     /// cycle, which is a deadlock.
     @Test func aLongerCycleIsFoundBehindOneThatIsNone() {
         let name = Names()

@@ -76,7 +76,7 @@ import Testing
         #expect(stage.misuseKinds == [.addedTwice])
     }
 
-    @Test("An input that is added after it was brought along is no misuse, before and after its end")
+    @Test("An input that is added after it was brought along is not misuse, before and after its end")
     func addedAfterwards() {
         let first = number("first")
         let second = number("second", first)

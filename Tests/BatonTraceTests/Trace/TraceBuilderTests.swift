@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the records that are built from events, without a queue.
 @Suite(.timeLimit(.minutes(10))) struct TraceBuilderTests {
-    @Test("A wait for the queue is no delay, however long it is")
+    @Test("A wait for the queue is not a delay, however long it is")
     func queueIsNoDelay() {
         var operation = TracedOperation(.sketched(1, "a"))
         operation.added = .zero

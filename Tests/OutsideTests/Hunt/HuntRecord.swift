@@ -1,8 +1,8 @@
 import Baton
 import Synchronization
 
-/// The observations of a round about one operation. It uses relaxed atomics instead of a lock, because a lock would
-/// order the bodies that write it.
+/// The observations of a round about one operation. The record uses relaxed atomics instead of a lock, because a lock
+/// would order the bodies that write it.
 final class HuntRecord: Sendable {
     let bodies = Atomic<Int>(0)
     let running = Atomic<Int>(0)

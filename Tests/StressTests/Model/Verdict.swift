@@ -55,7 +55,7 @@ struct Verdict {
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run, and ended with \(end.outcome)")
         case .conditionFailed, .skippedByCondition:
             ledger.check(starts(node.id) == 0, "G11: n\(node.id) has run against its conditions")
-        case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is no group")
+        case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is not a group")
         case .exclusionDeadlock(let first):
             ledger.check(first == node.id, "G13: the path of n\(node.id) begins with n\(first)")
             ledger.check(
@@ -149,7 +149,7 @@ struct Verdict {
             // A time limit may have cancelled an attempt that another attempt followed.
             let isCancelled = ends[other.id]?.isCancelled ?? false || other.limits.attempt != nil
             for condition in other.conditions where condition.shape.leaves.contains(where: { $0.broughtNode == id }) {
-                // Two operations that are brought along together are children of a group that is no node. That group
+                // Two operations that are brought along together are children of a group that is not a node. That group
                 // can end by itself when it requests exclusions.
                 if condition.shape.isPair, isCancelled || graph.holdersWait { reasons.append(.parent(-1)) }
                 if isCancelled { reasons.append(.parent(other.id)) }

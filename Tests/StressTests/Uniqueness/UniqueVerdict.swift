@@ -56,7 +56,7 @@ extension UniqueRound {
         case .threw(let number): joined(node, number, outcome)
         case .duplicate(let other):
             let isDue = node.policy == .reject && node.key != nil && node.key == plan.nodes[other].key
-            ledger.check(isDue && other != node.id, "n\(node.id) is no duplicate of n\(other)")
+            ledger.check(isDue && other != node.id, "n\(node.id) is not a duplicate of n\(other)")
         case .cancelled(let reason): judge(node, cancelled: reason)
         case .dependencyFailed(_, let via, _):
             let isDue = kin(of: node).contains { $0.input == via && outcomes[via]?.number == nil }

@@ -153,7 +153,7 @@ struct DeadlockedSet {
     func isPart(of other: DeadlockedSet) -> Bool { other.members.includes(members) }
 
     /// Returns a cycle of stuck operations, through `origin` if there is one. A cycle with an operation that is not
-    /// stuck is no deadlock, because another holder can release the exclusions that this operation waits for.
+    /// stuck is not a deadlock, because another holder can release the exclusions that this operation waits for.
     func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
         let claimants = stuck.filter { nodes[$0].holders != nil }
         for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {

@@ -31,7 +31,7 @@ extension HTTPTransportConformance {
                 let head = try trial.requireAnswer(outcome, body: "hello")
                 for name in ["X-None", "X-Blank", "X-Blanks"] { try trial.requireEqual(head.headers[name], "", name) }
             },
-            Case("field-obs-text", "Bytes of 0x80 and more in a value are no fault.", "RFC 9110, 5.5") { trial in
+            Case("field-obs-text", "Bytes of 0x80 and more in a value are accepted.", "RFC 9110, 5.5") { trial in
                 for field in ["Content-Disposition: attachment; filename=caf?.txt", "X-A: ?", "Location: /x?"] {
                     var bytes = Data("HTTP/1.1 200 OK\r\n\(field)\r\nContent-Length: 5\r\n\r\nhello".utf8)
                     bytes[bytes.firstIndex(of: UInt8(ascii: "?"))!] = 0xE9

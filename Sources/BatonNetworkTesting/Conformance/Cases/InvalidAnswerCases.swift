@@ -9,16 +9,16 @@ extension HTTPTransportConformance {
     /// The cases in which an answer is not HTTP, or contradicts itself.
     static var invalidAnswerCases: [Case] {
         [
-            Case("no-http-ssh", "The greeting of an SSH server is no valid answer.", "RFC 9112, 4") { trial in
+            Case("no-http-ssh", "The greeting of an SSH server is not a valid answer.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".utf8))
             },
             Case("no-http-icy", "A response of ICY is not a valid response.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data("ICY 200 OK\r\nicy-name: radio\r\n\r\nhello".utf8))
             },
-            Case("no-http-tls", "An alert of TLS is no valid answer.", "RFC 9112, 4") { trial in
+            Case("no-http-tls", "An alert of TLS is not a valid answer.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]))
             },
-            Case("no-http-garbage", "Bytes without a meaning are no valid answer.", "RFC 9112, 4") { trial in
+            Case("no-http-garbage", "Bytes without a meaning are not a valid answer.", "RFC 9112, 4") { trial in
                 for bytes in [
                     Data("000\r\n\r\n".utf8), Data(0...255), Data(count: 1000), Data("\r\n\r\n\r\n!\r\n".utf8),
                 ] {
@@ -26,12 +26,12 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "no-http-0.9", "A body without a head, as in HTTP/0.9, is no valid answer.", "RFC 9110, 2.5"
+                "no-http-0.9", "A body without a head, as in HTTP/0.9, is not a valid answer.", "RFC 9110, 2.5"
             ) { trial in
                 try await requireInvalid(trial, Data("<html><body>hello</body></html>\n".utf8))
             },
             Case(
-                "no-http-status", "A status that is no number of three digits is no valid answer.", "RFC 9112, 4"
+                "no-http-status", "A status that is not a number of three digits is not a valid answer.", "RFC 9112, 4"
             ) { trial in
                 for status in ["abc", "20", "2000", "-200", ""] {
                     try await requireInvalid(
@@ -39,7 +39,7 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "no-http-greeting", "A server that speaks before the request is no HTTP server.", "RFC 9112, 4"
+                "no-http-greeting", "A server that speaks before the request is not an HTTP server.", "RFC 9112, 4"
             ) { trial in
                 let greeter = try FaultServer(greeting: [
                     .send("220 mail.example ESMTP\r\n"), .pause(.milliseconds(200)), .close,
@@ -51,12 +51,12 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "encoding-unknown", "A Content-Encoding that nobody knows makes no valid answer.", "RFC 9110, 8.4"
+                "encoding-unknown", "An answer with an unknown Content-Encoding is not valid.", "RFC 9110, 8.4"
             ) { trial in
                 try await requireInvalid(trial, encoding: "foo", Data("hello".utf8))
             },
             Case(
-                "encoding-bad", "A body that is not packed as its head says is no valid answer.", "RFC 9110, 8.4"
+                "encoding-bad", "A body that is not packed as its head says is not a valid answer.", "RFC 9110, 8.4"
             ) { trial in
                 try await requireInvalid(trial, encoding: "gzip", Data("this is not gzip".utf8))
                 try await requireInvalid(trial, encoding: "deflate", Data("this is not deflate".utf8))
@@ -73,14 +73,14 @@ extension HTTPTransportConformance {
                 }
             },
             Case(
-                "length-no-number", "A Content-Length that is no number makes no valid answer.", "RFC 9112, 6.3"
+                "length-no-number", "A Content-Length that is not a number is an error.", "RFC 9112, 6.3"
             ) { trial in
                 for length in ["-5", "five", "0x5", "5x"] {
                     try await requireInvalid(
                         trial, Data("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello".utf8))
                 }
             },
-            Case("chunk-size-bad", "A chunk size that is no number makes no valid answer.", "RFC 9112, 7.1") { trial in
+            Case("chunk-size-bad", "A chunk size that is not a number is an error.", "RFC 9112, 7.1") { trial in
                 for size in ["zz", "", "-5", "FFFFFFFFFFFFFFFFFFFF"] {
                     let bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nhello\r\n0\r\n\r\n"
                     try await requireInvalid(trial, Data(bytes.utf8), for: "the size ‘\(size)’")

@@ -43,7 +43,7 @@ extension HTTPTransportConformance {
                     throw trial.failure("the error .file(.notFound) was expected, and there was \(outcome)")
                 }
             },
-            Case("upload-of-no-file", "A folder, a pipe or a device is no file, which is an error at once.") { trial in
+            Case("upload-of-no-file", "A folder, a pipe or a device is not a file and fails at once.") { trial in
                 trial.server.on("/", .answer())
                 let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID().uuidString)")
                 try trial.require(mkfifo(pipe.path, 0o600) == 0, "there is no pipe")

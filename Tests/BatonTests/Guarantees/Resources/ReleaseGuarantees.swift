@@ -38,7 +38,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// The chain leads from body to body. A captured operation is no dependency, and is released in a loop as well.
+    /// The chain leads from body to body. A captured operation is not a dependency, and is released in a loop as well.
     @Test func G32_aChainOfCapturesThatWasNeverAdded() {
         let tokens = Tokens()
         do {

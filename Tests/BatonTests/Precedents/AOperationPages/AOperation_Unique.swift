@@ -49,7 +49,7 @@ private struct Sound: Procedure {
         dismissal.open()
         stage.steps.runAll()
         #expect(stage.ran == ["shows first"])
-        #expect(stage.misuseKinds == [], "It is no mistake.")
+        #expect(stage.misuseKinds == [], "It is not a mistake.")
     }
 
     @Test func AOperationPages_5_afterTheFinishTheIdentityIsFree() {

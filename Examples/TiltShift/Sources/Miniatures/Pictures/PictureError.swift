@@ -21,7 +21,7 @@ package enum PictureError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .empty: "is empty"
-        case .unknownFormat: "is no picture: JPEG, PNG, WebP and TIFF can be read"
+        case .unknownFormat: "is not a picture: JPEG, PNG, WebP and TIFF can be read"
         case .damaged: "is damaged or cut short"
         case .tooLarge(let width, let height):
             "has \(width) × \(height) pixels: at most \(Picture.pixelLimit / 1_000_000) million can be worked with"

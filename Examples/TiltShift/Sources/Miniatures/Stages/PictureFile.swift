@@ -40,7 +40,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .noRegularFile: "is no file that could be read to its end"
+        case .noRegularFile: "is not a file that could be read to its end"
         case .tooLarge: "is larger than \(PictureFile.sizeLimit / 1_048_576) MB"
         case .notRead(let why): "cannot be read: \(why)"
         case .notWritten(let path, let why): "cannot be written to \(path): \(why)"

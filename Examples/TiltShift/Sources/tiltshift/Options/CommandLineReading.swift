@@ -47,7 +47,7 @@ func read(
         case CInt(UInt8(ascii: ":")):
             throw UsageError("\(word(before: optind)) needs a value")
         default:
-            throw UsageError("\(word(before: optind)) is no option, or could be several")
+            throw UsageError("\(word(before: optind)) is not an option, or could be several")
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "A text of another program is no signature",
+        "A text of another program is not a signature",
         arguments: ["", "tiltshift", "tiltshift 1x, picture a", "tiltshift1, a", "tiltshift one", "GIMP 2.10, a"])
     func otherText(_ text: String) {
         #expect(!Recipe.isSignature(text))

@@ -31,14 +31,14 @@ import Testing
         #expect(
             run.outputLines.dropLast() == [
                 "nothing: has no pictures in it",
-                "words.jpg: is no picture: JPEG, PNG, WebP and TIFF can be read",
-                "old.gif: is no picture: JPEG, PNG, WebP and TIFF can be read",
+                "words.jpg: is not a picture: JPEG, PNG, WebP and TIFF can be read",
+                "old.gif: is not a picture: JPEG, PNG, WebP and TIFF can be read",
                 "cut.jpg: is damaged or cut short",
                 "stump.jpg: is damaged or cut short",
                 "empty.png: is empty",
                 "huge.tif: has 20000 × 20000 pixels: at most 120 million can be worked with",
                 "unreadable.jpg: cannot be read: Input/output error",
-                "endless.jpg: is no file that could be read to its end",
+                "endless.jpg: is not a file that could be read to its end",
                 "missing.jpg: cannot be read: No such file or directory",
                 run.outputLines[10],
             ])

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--blurr", "2", "a.jpg"], "--blurr is no option"),
+        (["--blurr", "2", "a.jpg"], "--blurr is not an option"),
         (["--blur"], "--blur needs a value"),
         (["--blur", "much", "a.jpg"], "--blur needs a number from 0 to 10, not ‘much’"),
         (["--blur", "nan", "a.jpg"], "--blur needs a number"),
@@ -29,8 +29,8 @@ import Testing
         (["--format", "gif", "a.jpg"], "--format needs jpeg, png or webp, not ‘gif’"),
         (["--graph", "graph.pdf", "a.jpg"], "--graph needs a file that ends with .dot, .mmd or .svg"),
         (["--out", "", "a.jpg"], "--out needs the name of a file or folder"),
-        (["--force=yes", "a.jpg"], "--force=yes is no option"),
-        (["--fo", "a.jpg"], "--fo is no option, or could be several"),
+        (["--force=yes", "a.jpg"], "--force=yes is not an option"),
+        (["--fo", "a.jpg"], "--fo is not an option, or could be several"),
         ([], "no pictures"),
         ([""], "the name of a picture is empty"),
         (["encrypt", "a.jpg"], "‘encrypt’ needs --key FILE"),

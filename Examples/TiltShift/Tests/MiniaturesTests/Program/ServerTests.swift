@@ -34,8 +34,8 @@ import Testing
         #expect(run.outputLines[0] == "missing.tif: the server answered 404")
         #expect(run.outputLines[1].hasPrefix("a.tif: the connection ended"))
         #expect(run.outputLines[2].hasPrefix("b.tif: the connection was refused"))
-        #expect(run.outputLines[3].hasPrefix("c.tif: ‘ftp://127.0.0.1/c.tif’ is no address"))
-        #expect(run.outputLines[4].hasPrefix("http://: ‘http://’ is no address"))
+        #expect(run.outputLines[3].hasPrefix("c.tif: ‘ftp://127.0.0.1/c.tif’ is not an address"))
+        #expect(run.outputLines[4].hasPrefix("http://: ‘http://’ is not an address"))
         #expect(run.outputLines[6].hasPrefix("1 made, 5 failed"))
     }
 
