@@ -112,7 +112,7 @@ struct Trial: Sendable {
     ) throws -> HTTPHead {
         let prefix = what.map { "\($0): " } ?? ""
         guard case .answer(let head, let data) = outcome else {
-            throw failure("\(prefix)the answer \(status) was expected, and there was \(outcome)")
+            throw failure("\(prefix)expected the answer \(status), but got \(outcome)")
         }
         try require(head.status == status, "\(prefix)the status should be \(status), and was \(head.status)")
         if let body, data != Data(body.utf8) {
@@ -154,7 +154,7 @@ struct Trial: Sendable {
     func requireError(_ outcome: Outcome, _ kinds: Kind..., for what: String? = nil) throws {
         if case .error(let reason) = outcome, let kind = Kind(reason), kinds.contains(kind) { return }
         let expected = kinds.map { ".\($0.rawValue)" }.joined(separator: " or ")
-        throw failure((what.map { "\($0): " } ?? "") + "\(expected) was expected, and there was \(outcome)")
+        throw failure((what.map { "\($0): " } ?? "") + "expected \(expected), but got \(outcome)")
     }
 
     /// Requires an error that says that the answer was cut short.

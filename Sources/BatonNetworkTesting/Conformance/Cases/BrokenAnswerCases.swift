@@ -51,7 +51,7 @@ extension HTTPTransportConformance {
                     let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + "hello".prefix(count)
                     let outcome = await trial.reply(bytes)
                     guard case .error(.bodyTooShort(received: let received, promised: let promised)) = outcome else {
-                        throw trial.failure("\(count) of 5 bytes: .bodyTooShort was expected, and there was \(outcome)")
+                        throw trial.failure("\(count) of 5 bytes: expected .bodyTooShort, but got \(outcome)")
                     }
                     try trial.requireEqual(Int(received), count, "the bytes that came")
                     try trial.requireEqual(promised, 5, "the bytes that were promised")

@@ -133,6 +133,6 @@ extension HTTPTransportConformance {
 
     private static func requireCancelled(_ trial: Trial, _ outcome: Trial.Outcome) throws {
         if case .cancelled = outcome { return }
-        throw trial.failure("a CancellationError was expected, and there was \(outcome)")
+        throw trial.failure("expected a CancellationError, but got \(outcome)")
     }
 }

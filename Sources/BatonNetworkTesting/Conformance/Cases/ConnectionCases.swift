@@ -30,7 +30,7 @@ extension HTTPTransportConformance {
                 let url = URL(string: "https://127.0.0.1:\(plain.port)/")!
                 let outcome = await trial.send(URLRequest(url: url))
                 guard case .error(.insecureConnection) = outcome else {
-                    throw trial.failure("the error .insecureConnection was expected, and there was \(outcome)")
+                    throw trial.failure("expected the error .insecureConnection, but got \(outcome)")
                 }
             },
             Case("unknown-host", "A host name that does not resolve is reported.", "RFC 6761, 6.4") { trial in

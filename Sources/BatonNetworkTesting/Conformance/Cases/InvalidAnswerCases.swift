@@ -95,7 +95,7 @@ extension HTTPTransportConformance {
                         .sendRepeatedly("0", count: 100_000_000), .close)
                     let outcome = try await within(.seconds(15), line) { await trial.get() }
                     guard case .error = outcome else {
-                        throw trial.failure("\(line): an HTTPError was expected, and there was \(outcome)")
+                        throw trial.failure("\(line): expected an HTTPError, but got \(outcome)")
                     }
                 }
             },

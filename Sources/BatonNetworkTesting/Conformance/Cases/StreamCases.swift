@@ -52,7 +52,7 @@ extension HTTPTransportConformance {
                     }
                     let outcome = await trial.send(trial.request("/", "POST"), .stream(stream))
                     guard case .other(let error) = outcome, error is Torn else {
-                        throw trial.failure("the error of the stream was expected, and there was \(outcome)")
+                        throw trial.failure("expected the error of the stream, but got \(outcome)")
                     }
                 }
                 try trial.require(
@@ -66,7 +66,7 @@ extension HTTPTransportConformance {
                     let body = HTTPRequestBody.stream(pattern(1000, pieces: 100, length: length))
                     let outcome = await trial.send(trial.request("/", "POST"), body)
                     guard case .error(.invalidRequest) = outcome else {
-                        throw trial.failure("\(length): .invalidRequest was expected, and there was \(outcome)")
+                        throw trial.failure("\(length): expected .invalidRequest, but got \(outcome)")
                     }
                 }
             },
@@ -134,7 +134,7 @@ extension HTTPTransportConformance {
                 task.cancel()
                 let outcome = try await within(.seconds(5), "the cancel") { await task.value }
                 guard case .cancelled = outcome else {
-                    throw trial.failure("a CancellationError was expected, and there was \(outcome)")
+                    throw trial.failure("expected a CancellationError, but got \(outcome)")
                 }
                 try trial.require(ended.value, "the stream goes on after the request has ended")
                 // The connection may not have been accepted yet.

@@ -40,7 +40,7 @@ extension HTTPTransportConformance {
                 let url = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
                 let outcome = await trial.send(trial.request("/", "POST"), .file(url))
                 guard case .error(.file(.notFound, path: _)) = outcome else {
-                    throw trial.failure("the error .file(.notFound) was expected, and there was \(outcome)")
+                    throw trial.failure("expected the error .file(.notFound), but got \(outcome)")
                 }
             },
             Case("upload-of-no-file", "A folder, a pipe or a device is not a file and fails at once.") { trial in
@@ -53,7 +53,7 @@ extension HTTPTransportConformance {
                         await trial.send(trial.request("/", "POST"), .file(url))
                     }
                     guard case .error(.file) = outcome else {
-                        throw trial.failure("\(url.path): the error .file was expected, and there was \(outcome)")
+                        throw trial.failure("\(url.path): expected the error .file, but got \(outcome)")
                     }
                 }
             },
@@ -66,7 +66,7 @@ extension HTTPTransportConformance {
                 try file.truncate(to: 1_000_000)
                 let outcome = try await within(.seconds(10), "the error") { await task.value }
                 guard case .error(.file) = outcome else {
-                    throw trial.failure("the error .file was expected, and there was \(outcome)")
+                    throw trial.failure("expected the error .file, but got \(outcome)")
                 }
             },
             Case("upload-5-MB", "5 MB arrive in the right order, from memory and from a file.") { trial in
