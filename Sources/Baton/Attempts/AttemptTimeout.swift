@@ -87,7 +87,7 @@ extension Worker {
         switch attemptTimeout.withLock({ $0.timerFired(at: now) }) {
         case .none: break
         case .timedOut(let attempt, let held):
-            held.use { $0.attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast) }
+            held.use { $0.attemptLimitExpired(in: attempt.run, after: attempt.limit, isLast: attempt.isLast) }
         case .setTimer(let time): setTimer(at: time, timerService)
         }
     }

@@ -282,13 +282,13 @@ extension AnyOperation {
         let taken = withLife { life in
             life.borrowedOptionalState?.use { optionalState in
                 Taken(
-                    preconditions: optionalState.takePreconditions(), ends: optionalState.takeFinishEffects(),
+                    preconditions: optionalState.takePreconditions(), effects: optionalState.takeFinishEffects(),
                     waiters: optionalState.takeWaiters(),
                     actions: makePassedPhasesDue(life, optionalState))
             }
         }
         guard let taken else { return .nobody }
-        taken.ends?.tell(of: self, in: core)
+        taken.effects?.notifyFinished(self, in: core)
         var groups = IntrusiveList()
         if let waiters = taken.waiters {
             for waiter in waiters {
@@ -301,7 +301,7 @@ extension AnyOperation {
     /// The state that a finish takes from the operation, to be told or only released after unlocking.
     private struct Taken {
         let preconditions: Preconditions
-        let ends: FinishEffects?
+        let effects: FinishEffects?
         let waiters: [Waiter]?
         let actions: HandlerList.Actions
     }

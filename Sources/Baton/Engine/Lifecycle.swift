@@ -470,7 +470,7 @@ extension Lifecycle {
         @inline(__always)
         mutating func note(_ optionalState: OptionalState) {
             hasOptionalState = true
-            wakes = optionalState.hasEnd
+            wakes = optionalState.hasFinishWork
             hasClaim = optionalState.preconditions.standing != .notRequested
             hasOpenWaits = optionalState.openWaits > 0
         }

@@ -53,8 +53,8 @@ class OptionalState {
     var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
 
     /// True if the finish has to call, wake or release anything.
-    var hasEnd: Bool {
-        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !preconditions.areNone
+    var hasFinishWork: Bool {
+        handlers.hasHadAny || waitersIfAny != nil || rare?.hasFinishWork == true || !preconditions.areNone
             || timing?.hasTimedEnd == true
     }
 
@@ -143,7 +143,7 @@ final class RareState {
     var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycles != nil }
 
     /// True if the finish has to tell or release anything of this object.
-    var hasEnd: Bool {
+    var hasFinishWork: Bool {
         progress != nil || uniqueness != nil || exclusionHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
             || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
             || taskLocals != nil
@@ -298,7 +298,7 @@ extension OptionalState {
     /// Called at the finish. Returns nil if the operation has neither timing nor rare state that has to be notified or
     /// released.
     func takeFinishEffects() -> FinishEffects? {
-        let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
+        let rare = rare.flatMap { $0.hasFinishWork ? $0 : nil }
         if rare == nil, timing == nil { return nil }
         let effects = FinishEffects(
             timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
@@ -358,7 +358,7 @@ final class FinishEffects {
     }
 
     /// Tells all parts that the operation has finished.
-    func tell(of operation: AnyOperation, in core: QueueCore?) {
+    func notifyFinished(_ operation: AnyOperation, in core: QueueCore?) {
         timers?.takeOut(of: operation, from: core)
         uniqueness?.operationEnded(operation)
         for group in groups { group.parentEnded() }

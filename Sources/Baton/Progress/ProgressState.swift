@@ -121,17 +121,17 @@ final class ProgressState: Sendable {
         // together, the one that links last finds it.
         guard let run = content.withLock({ $0.machine.expectChild() }) else { return }
         enum Link {
-            case done, before, perhapsCycle
+            case added, existing, mayCloseCycle
         }
         let (link, isSwept) = child.content.withLock { content -> (Link, Bool) in
             let former = content.parents.updateValue(Parent(state: self, run: run), forKey: id)
-            if let former { return (former.run == run ? .before : .done, false) }
+            if let former { return (former.run == run ? .existing : .added, false) }
             // A child that has ended passes no changes on, so it closes no cycle.
             let mayClose = content.machine.mayHaveChildren && !content.machine.isOver
-            return (mayClose ? .perhapsCycle : .done, content.parents.count >= content.sweepCount)
+            return (mayClose ? .mayCloseCycle : .added, content.parents.count >= content.sweepCount)
         }
-        if case .before = link { return }
-        if case .perhapsCycle = link, isBelow(child) {
+        if case .existing = link { return }
+        if case .mayCloseCycle = link, isBelow(child) {
             child.content.withLock { _ = $0.parents.removeValue(forKey: id) }
             return
         }

@@ -93,12 +93,12 @@ final class QueueCore: Sendable {
         number = QueueDirectory.nextNumber()
         broadcaster = EventBroadcaster(
             of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
-        QueueDirectory.enter(self)
+        QueueDirectory.register(self)
         if !time.isSystemClock { RateManager.register(queue: number, time) }
     }
 
     deinit {
-        QueueDirectory.leave(number)
+        QueueDirectory.unregister(number)
         if timerService !== TimerService.shared { timerService.stop() }
         if !time.isSystemClock { RateManager.unregister(queue: number, time) }
         broadcaster.queueWasReleased()
@@ -271,20 +271,20 @@ extension QueueCore {
     /// Waits until the queue is idle. If a body calls this, an operation stands for the idleness, so that the body
     /// releases its permit and explanations say what it waits for.
     ///
-    /// - Parameter closedBefore: Whether to wait first until the queue is closed.
-    func waitUntilIdleReleasingPermit(closedBefore: Bool = false) async {
+    /// - Parameter afterClosing: Whether to wait first until the queue is closed.
+    func waitUntilIdleReleasingPermit(afterClosing: Bool = false) async {
         guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
-            return await waitUntilIdle(closedBefore: closedBefore)
+            return await waitUntilIdle(afterClosing: afterClosing)
         }
         let idleness = AsyncOperation<Void>("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {
-            await self.waitUntilIdle(closedBefore: closedBefore)
+            await self.waitUntilIdle(afterClosing: afterClosing)
         }
         AsyncOperationQueue(name: "idleness", executor: queue.services.executor).add(idleness)
         _ = try? await idleness.value
     }
 
-    private func waitUntilIdle(closedBefore: Bool) async {
-        if closedBefore { await waitUntilClosed() }
+    private func waitUntilIdle(afterClosing: Bool) async {
+        if afterClosing { await waitUntilClosed() }
         await waitUntilIdle()
     }
 
@@ -313,9 +313,9 @@ enum QueueDirectory {
 
     static func nextNumber() -> UInt32 { UInt32(truncatingIfNeeded: numbers.next()) }
 
-    static func enter(_ core: QueueCore) { entries.withLock { $0[core.number] = Entry(core: core) } }
+    static func register(_ core: QueueCore) { entries.withLock { $0[core.number] = Entry(core: core) } }
 
-    static func leave(_ number: UInt32) { entries.withLock { _ = $0.removeValue(forKey: number) } }
+    static func unregister(_ number: UInt32) { entries.withLock { _ = $0.removeValue(forKey: number) } }
 
     static var all: [QueueCore] {
         entries.withLock { Array($0.values) }.compactMap(\.core).sorted { $0.number < $1.number }

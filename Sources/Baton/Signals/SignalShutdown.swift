@@ -89,7 +89,7 @@ extension AsyncOperationQueue {
         }
         if problems.count > more.count { return nil }
         await withTaskCancellationHandler {
-            await core.waitUntilIdleReleasingPermit(closedBefore: true)
+            await core.waitUntilIdleReleasingPermit(afterClosing: true)
         } onCancel: {
             core.cutOff()
         }

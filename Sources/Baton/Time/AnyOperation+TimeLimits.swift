@@ -84,13 +84,13 @@ extension AnyOperation {
 // MARK: - Limits that are reached
 
 extension AnyOperation {
-    final func attemptLimitCame(in run: Int32, after limit: Duration, isLast: Bool) {
+    final func attemptLimitExpired(in run: Int32, after limit: Duration, isLast: Bool) {
         cancelAttempt { life in life.timeOutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
     /// Cancels an operation that has waited too long for its first attempt, or for another one. A late timer has no
     /// effect.
-    final func waitingLimitCame(at now: Duration) {
+    final func waitingLimitExpired(at now: Duration) {
         let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
         // This is read before the cancel, which ends the wait. If the wait ends in between, the cancel has no effect,
         // or the error names the previous wait.

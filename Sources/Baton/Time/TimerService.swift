@@ -191,7 +191,7 @@ struct DueTimer: Sendable {
     consuming func fire(at now: Duration, by timerService: TimerService) {
         switch timer {
         case .attemptLimit(let worker): worker.timerFired(at: now, timerService)
-        case .waitingLimit: held?.use { $0.waitingLimitCame(at: now) }
+        case .waitingLimit: held?.use { $0.waitingLimitExpired(at: now) }
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: Retained(handedOver: operation))
         case .stall(let timer): timer.fire(at: now)
         case .rate(let timer): timer.fire()

@@ -30,7 +30,7 @@ extension HTTPError.Reason {
         // The request had the scheme http or https, so the response was not HTTP.
         case .unsupportedURL: self = .invalidAnswer("not HTTP")
         case .cannotDecodeRawData, .cannotDecodeContentData: self = .invalidAnswer(error.localizedDescription)
-        case .unknown where error.isAboutPacking: self = .invalidAnswer(error.localizedDescription)
+        case .unknown where error.isAboutContentEncoding: self = .invalidAnswer(error.localizedDescription)
         case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
         case .cannotConnectToHost: self = .connectionRefused
         case .unknown where error.isAboutTLS: self = .insecureConnection(error.localizedDescription)
@@ -57,7 +57,7 @@ extension URLError {
 
     /// A Boolean value that indicates whether the error concerns the content encoding. On Linux, only libcurl's text
     /// says so.
-    fileprivate var isAboutPacking: Bool {
+    fileprivate var isAboutContentEncoding: Bool {
         ["content encoding", "content unencoding"].contains { localizedDescription.contains($0) }
     }
 

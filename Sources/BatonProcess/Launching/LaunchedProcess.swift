@@ -36,7 +36,7 @@ struct LaunchedProcess {
         // The group is registered right after the spawn: until then, nothing would end the program if this process
         // ended.
         let watch = watchdog?.watch(group: pid)
-        streams.closeItsEnds()
+        streams.closeProgramEnds()
         return LaunchedProcess(pid: pid, streams: streams, poller: poller, watch: watch, reserve: reserve)
     }
 

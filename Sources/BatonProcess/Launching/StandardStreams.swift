@@ -28,11 +28,11 @@ struct StandardStreams: Sendable {
     ///   - ends: The ends that the program has taken of the pipes of its pipeline.
     /// - Throws: A `SubprocessError` if a file cannot be opened, or a pipe cannot be made.
     init(_ program: Subprocess, _ ends: ClaimedPipeEnds) throws(SubprocessError) {
-        let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
-        (input, output, errors) = (nothing, nothing, nothing)
+        let null = try Self.openDescriptor("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
+        (input, output, errors) = (null, null, null)
         pipelineOutput = ends.output
         if program.brokenPipe == .successWithAnyStatus, let output = ends.output {
-            readerProbe = try Self.opening("/dev/fd/\(output.number)", for: program) {
+            readerProbe = try Self.openDescriptor("/dev/fd/\(output.number)", for: program) {
                 baton_duplicate(output.number, $0)
             }
         }
@@ -60,11 +60,11 @@ struct StandardStreams: Sendable {
             let ends = try Self.makePipe(for: program)
             input = ends.reading
             if !data.isEmpty {
-                try Self.neverWait(ends.writing, for: program)
+                try Self.makeNonBlocking(ends.writing, for: program)
                 feed = (ends.writing, data)
             }
         case .file(let path):
-            input = try Self.opening(path, for: program) { descriptor in
+            input = try Self.openDescriptor(path, for: program) { descriptor in
                 var file = baton_file()
                 let code = baton_examine(path, &file)
                 if code != 0 { return code }
@@ -82,7 +82,7 @@ struct StandardStreams: Sendable {
         switch target {
         case .collected, .tail, .lines, .bytes:
             let ends = try Self.makePipe(for: program)
-            try Self.neverWait(ends.reading, for: program)
+            try Self.makeNonBlocking(ends.reading, for: program)
             return (ends.writing, ends.reading)
         case .file(let path), .appendedFile(let path):
             // If each output had a draft of its own, the second rename would replace the file of the first.
@@ -96,15 +96,15 @@ struct StandardStreams: Sendable {
             files.append((path, file))
             return (file.descriptor, nil)
         case .inherited:
-            return (try Self.opening("/dev/fd/\(number)", for: program) { baton_duplicate(number, $0) }, nil)
+            return (try Self.openDescriptor("/dev/fd/\(number)", for: program) { baton_duplicate(number, $0) }, nil)
         case .pipe, .discarded, .merged:
             if let pipelineOutput { return (pipelineOutput, nil) }
-            return (try Self.opening("/dev/null", for: program) { baton_open_writing("/dev/null", 0, $0) }, nil)
+            return (try Self.openDescriptor("/dev/null", for: program) { baton_open_writing("/dev/null", 0, $0) }, nil)
         }
     }
 
     /// Closes the descriptors of this process that the started program has inherited.
-    func closeItsEnds() {
+    func closeProgramEnds() {
         for end in [input, output, errors] { end.close() }
     }
 
@@ -117,7 +117,7 @@ struct StandardStreams: Sendable {
 // MARK: - Errors that name the program
 
 extension StandardStreams {
-    private static func opening(
+    private static func openDescriptor(
         _ path: String, for program: Subprocess, by open: (UnsafeMutablePointer<Int32>) -> Int32
     ) throws(SubprocessError) -> Descriptor {
         do { return try .opened(by: open) } catch {
@@ -129,7 +129,7 @@ extension StandardStreams {
         do { return try PipeEnds() } catch { throw .notStarted(program: program.program, reason: error) }
     }
 
-    private static func neverWait(_ end: Descriptor, for program: Subprocess) throws(SubprocessError) {
-        do { try end.neverWait() } catch { throw .notStarted(program: program.program, reason: error) }
+    private static func makeNonBlocking(_ end: Descriptor, for program: Subprocess) throws(SubprocessError) {
+        do { try end.makeNonBlocking() } catch { throw .notStarted(program: program.program, reason: error) }
     }
 }

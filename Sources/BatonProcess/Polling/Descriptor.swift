@@ -18,7 +18,7 @@ final class Descriptor: Sendable {
     var hasNoReader: Bool { baton_has_no_reader(number) != 0 }
 
     /// Makes the descriptor non-blocking. Used for the pipe ends that this process keeps, so that no thread blocks.
-    func neverWait() throws(SystemFailure) { try SystemFailure.check(baton_set_nonblocking(number)) }
+    func makeNonBlocking() throws(SystemFailure) { try SystemFailure.check(baton_set_nonblocking(number)) }
 
     /// Returns the descriptor that `open` stores. `open` returns an `errno`, or 0.
     static func opened(by open: (UnsafeMutablePointer<Int32>) -> Int32) throws(SystemFailure) -> Descriptor {

@@ -41,7 +41,7 @@ final class Poller: Sendable {
     ) throws(SystemFailure) {
         self.pause = pause
         wakeUpPipe = try PipeEnds()
-        for end in [wakeUpPipe.reading, wakeUpPipe.writing] { try end.neverWait() }
+        for end in [wakeUpPipe.reading, wakeUpPipe.writing] { try end.makeNonBlocking() }
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_EAGAIN) }
     }
 

@@ -175,7 +175,7 @@ import Testing
         let operation = AsyncOperation("tick") { context in
             runs.add()
             let formerRun = Int32(runs.count - 2)
-            context.operation.attemptLimitCame(in: formerRun, after: .seconds(5), isLast: false)
+            context.operation.attemptLimitExpired(in: formerRun, after: .seconds(5), isLast: false)
             return Task.isCancelled
         }
         .timeout(.seconds(5)).repeat(every: .zero, count: 3)

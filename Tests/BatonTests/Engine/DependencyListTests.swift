@@ -80,7 +80,7 @@ import Testing
         #expect(dependents.isEmpty == (count == 0))
     }
 
-    @Test func whatIsVisitedMayGo() {
+    @Test func visitedDependentsMayBeUnlinked() {
         var dependents = DependentList()
         var links: [DependentList.Place?] = []
         for operation in operations { dependents.append(DependentList.Place(Unretained(operation))) }
@@ -159,7 +159,7 @@ import Testing
         #expect(isEmpty)
     }
 
-    @Test func oneOrNoneNeedsNoBlock() {
+    @Test func atMostOneDependencyNeedsNoBlock() {
         #expect(MemoryLayout<DependencyList>.size == MemoryLayout<Int>.size)
         #expect(MemoryLayout<DependentList>.size == MemoryLayout<Int>.size)
         var edges = DependencyList([operations[0]])

@@ -71,9 +71,9 @@ import Testing
     func removedWaiter() {
         let optionalState = OptionalState()
         optionalState.waiters.append(Waiter(waking: .inform(SilentListener(), 0), body: nil))
-        #expect(optionalState.hasEnd)
+        #expect(optionalState.hasFinishWork)
         optionalState.waiters.removeLast()
-        #expect(!optionalState.hasEnd)
+        #expect(!optionalState.hasFinishWork)
     }
 
     @Test func beginsOnlyFromAdded() {

@@ -15,7 +15,7 @@ import Testing
         return all
     }
 
-    @Test func eachIsFoundByItsNumber() {
+    @Test func subscriptionsAreFoundByID() {
         var list = list(stride(from: 2, through: 20, by: 2))
         for id in 0...22 as ClosedRange<UInt64> {
             let found = list.with(id) { subscription in
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The other subscriptions keep their order, whichever subscriptions are removed in whichever order.
-    @Test func whatLeavesIsGoneAndTheOthersKeepTheirOrder() {
+    @Test func removalKeepsTheOrderOfTheOthers() {
         for first in 1...7 as ClosedRange<UInt64> {
             for step in 1...6 as ClosedRange<UInt64> {
                 var list = list(1...7)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func severalLeaveAtOnce() {
+    @Test func removesSeveralAtOnce() {
         var list = list(1...6)
         _ = list.remove(2)
         #expect(list.removeAll { ["1", "4", "6"].contains($0) } == ["1", "4", "6"])

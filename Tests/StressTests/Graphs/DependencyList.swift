@@ -12,7 +12,7 @@ enum Reading: Sendable {
     case values
     /// The body gets the outcomes of its inputs.
     case outcomes
-    /// The node has one input, and the body gets ``instead`` if that input has no output.
+    /// The node has one input, and the body gets ``defaultNumber`` if that input has no output.
     case withDefault
     /// `recover` of the one input. The node has no body of its own.
     case recovering
@@ -21,7 +21,7 @@ enum Reading: Sendable {
     /// `delay` of the one input. The node has no body of its own.
     case delayed
 
-    static let instead: UInt64 = 0xDEFA
+    static let defaultNumber: UInt64 = 0xDEFA
 
     var isBodyless: Bool { self == .recovering || self == .combined || self == .delayed }
 }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The outcomes of groups.
 extension Model {
-    /// Returns the outcome of a group that has run. `isIn` tells whether the group has accepted a late child.
-    func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isIn: (Int) -> Bool) -> Outcome {
-        let children = group.children + group.late.filter(isIn)
+    /// Returns the outcome of a group that has run. `isAccepted` tells whether the group has accepted a late child.
+    func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isAccepted: (Int) -> Bool) -> Outcome {
+        let children = group.children + group.late.filter(isAccepted)
         let failed = children.map { FailedChild(id: $0, outcome: known($0).withSimpleLists) }.filter { child in
             switch child.outcome.kind {
             case .success, .skipped: false
@@ -32,7 +32,7 @@ extension Model {
 
 extension Verdict {
     /// Returns true if a group has accepted the late child.
-    func isTaken(_ child: Int) -> Bool { ledger.nodes[child].isTaken.load(ordering: .relaxed) }
+    func isAccepted(_ child: Int) -> Bool { ledger.nodes[child].isAccepted.load(ordering: .relaxed) }
 
     /// Returns the groups that may have cancelled the node.
     func parentsThatCancel(_ id: Int) -> [Outcome.Reason] {
@@ -51,7 +51,7 @@ extension Verdict {
         case .value, .groupFailed: break
         default: return true
         }
-        if !group.cutsOff { return false }
+        if !group.mayCancelChildren { return false }
         let outcomes = (group.children + group.late).compactMap { ends[$0]?.outcome }
         return outcomes.contains { ($0.number == nil) == (group.policy == .failFast) }
     }
@@ -60,7 +60,7 @@ extension Verdict {
 extension Graph {
     /// True if the node is in a group of limited width, where a child that has a permit of the group may wait for a
     /// child that has none.
-    func mayLackRoom(_ id: Int) -> Bool {
+    func mayLackPermit(_ id: Int) -> Bool {
         nodes.contains { node in node.group.map { $0.width != nil && ($0.children + $0.late).contains(id) } ?? false }
     }
 }

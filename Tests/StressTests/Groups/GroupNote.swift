@@ -12,10 +12,10 @@ struct GroupNote: Sendable {
     var late: [Int] = []
 
     /// True if the outcome of one child may cancel the others.
-    var cutsOff: Bool { !isOrdered && policy != .collectAll }
+    var mayCancelChildren: Bool { !isOrdered && policy != .collectAll }
 
     /// The outcome of the child that cancels the others.
-    var decidingOutcome: OperationOutcome? { cutsOff ? policy == .failFast ? .failure : .success : nil }
+    var decidingOutcome: OperationOutcome? { mayCancelChildren ? policy == .failFast ? .failure : .success : nil }
 }
 
 extension DependencyPolicy {

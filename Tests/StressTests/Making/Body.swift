@@ -121,7 +121,7 @@ struct Body: Sendable {
                 return nil
             }
             if let refusal { throw refusal }
-            ledger.nodes[child].isTaken.store(true, ordering: .relaxed)
+            ledger.nodes[child].isAccepted.store(true, ordering: .relaxed)
         } catch {
             ledger.check(!ledger.graph.isExact, "n\(group) refused its child n\(child): \(error)")
             let isLeftAlone = target.state == .created || target.isCancelled

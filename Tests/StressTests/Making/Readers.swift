@@ -6,7 +6,7 @@ extension Making {
         switch node.reading {
         case .recovering: return recovering(inputs[0], node, body)
         case .withDefault:
-            let instead = Value(number: Reading.instead, token: Token(body.site.ledger.census))
+            let instead = Value(number: Reading.defaultNumber, token: Token(body.site.ledger.census))
             return AsyncOperation(ReadingOne(body: body), input: inputs[0], default: instead)
         case .combined:
             let start = Value(number: Hash(node.id).value, token: Token(body.site.ledger.census))

@@ -7,9 +7,9 @@ struct Model {
         var outcomes: [Outcome] = []
         for node in graph.nodes {
             let known = outcomes
-            let isIn = { (late: Int) in isTakenForCertain(late, known) }
+            let isAccepted = { (late: Int) in isAcceptedForCertain(late, known) }
             let refusal = refusal(node) { known[$0] }
-            outcomes.append(refusal ?? expected(node, { known[$0] }, refusals: [], isIn)[0])
+            outcomes.append(refusal ?? expected(node, { known[$0] }, refusals: [], isAccepted)[0])
             if refusal != nil { cancelMembers(of: node.id, in: &outcomes) }
         }
         return outcomes
@@ -22,13 +22,13 @@ struct Model {
     ///
     ///   - refusals: The errors of the node's conditions.
     ///
-    ///   - isIn: Tells whether a group has accepted this late child.
+    ///   - isAccepted: Tells whether a group has accepted this late child.
     func expected(
-        _ node: Node, _ known: (Int) -> Outcome, refusals: [Outcome], _ isIn: (Int) -> Bool
+        _ node: Node, _ known: (Int) -> Outcome, refusals: [Outcome], _ isAccepted: (Int) -> Bool
     ) -> [Outcome] {
         if let obstacle = obstacle(node, known) { return [obstacle] }
         if !refusals.isEmpty { return refusals }
-        if let group = node.group { return [outcome(of: group, node.id, known, isIn)] }
+        if let group = node.group { return [outcome(of: group, node.id, known, isAccepted)] }
         if let note = node.attempts { return course(of: node, note, known).outcomes }
         return outcomes(of: node, known)
     }
@@ -38,7 +38,7 @@ struct Model {
         if node.reading == .delayed { return [known(node.inputs[0])] }
         if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
         var hash = Hash(node.id)
-        for number in given(node, known) { hash.mix(number) }
+        for number in inputNumbers(of: node, known) { hash.mix(number) }
         for step in node.steps {
             switch step {
             case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .abandon, .cancel, .produce,
@@ -77,7 +77,7 @@ struct Model {
     }
 
     /// Returns true if the body that adds the child reaches that step. The child runs if the group does.
-    private func isTakenForCertain(_ late: Int, _ outcomes: [Outcome]) -> Bool {
+    private func isAcceptedForCertain(_ late: Int, _ outcomes: [Outcome]) -> Bool {
         outcomes.indices.contains {
             let steps = graph.nodes[$0].steps
             let adds = steps.contains { if case .addToGroup(late, _) = $0 { true } else { false } }

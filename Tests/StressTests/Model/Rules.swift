@@ -28,8 +28,8 @@ extension Model {
     }
 
     /// Returns the numbers that the body mixes into its hash, one for each input in order.
-    func given(_ node: Node, _ known: (Int) -> Outcome) -> [UInt64?] {
-        node.inputs.map { known($0).number ?? (node.reading == .withDefault ? Reading.instead : nil) }
+    func inputNumbers(of node: Node, _ known: (Int) -> Outcome) -> [UInt64?] {
+        node.inputs.map { known($0).number ?? (node.reading == .withDefault ? Reading.defaultNumber : nil) }
     }
 }
 

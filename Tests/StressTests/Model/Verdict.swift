@@ -59,7 +59,7 @@ struct Verdict {
         case .exclusionDeadlock(let first):
             ledger.check(first == node.id, "G13: the path of n\(node.id) begins with n\(first)")
             ledger.check(
-                graph.holdersWait || graph.mayLackRoom(node.id),
+                graph.holdersWait || graph.mayLackPermit(node.id),
                 "G13: n\(node.id) ended because of a deadlock that there cannot be")
             // Each attempt acquires the exclusions again.
             let mayHaveRun = node.attempts != nil
@@ -96,7 +96,7 @@ struct Verdict {
         let fresh = ledger.nodes[node.id].conditions.fresh.withLock { $0 }
         let refusals = model.refusals(node, known) { leaf, _ in fresh[leaf.id] ?? .other("nothing") }
         let limited = model.obstacle(node, known) == nil ? model.outcomesWithLimits(node, known) : []
-        let expected = model.expected(node, known, refusals: refusals, isTaken) + limited
+        let expected = model.expected(node, known, refusals: refusals, isAccepted) + limited
         let course = node.attempts.map { model.course(of: node, $0, known) }
         checkAttempts(node, end, node.mayBeCut || end.outcome.number == nil ? nil : course)
         if ledger.nodes[node.id].attempts.wasCancelled.load(ordering: .relaxed) {

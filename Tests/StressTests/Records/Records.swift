@@ -31,7 +31,7 @@ final class NodeRecord: Sendable {
     let handlers = HandlerRecord()
     let conditions = ConditionRecord()
     /// True if a group has accepted the operation from a body.
-    let isTaken = Atomic<Bool>(false)
+    let isAccepted = Atomic<Bool>(false)
     /// True if the body has cancelled the task of this attempt.
     let hasCancelledItself = Atomic<Bool>(false)
 
