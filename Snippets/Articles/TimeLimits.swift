@@ -3,7 +3,7 @@ import Baton
 let queue = AsyncOperationQueue()
 let slow = AsyncOperation("slow") { try await Task.sleep(for: .seconds(60)) }.timeout(.milliseconds(10))
 let stubborn = AsyncOperation("stubborn") {
-    try? await Task.sleep(for: .seconds(60))  // wakes at the cancel, and ignores it
+    try? await Task.sleep(for: .seconds(60))  // wakes at the cancellation, and ignores it
     return "done all the same"
 }.timeout(.milliseconds(10))
 let forgotten = AsyncOperation("forgotten") {}  // nobody adds it

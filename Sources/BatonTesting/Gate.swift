@@ -29,7 +29,7 @@ public final class Gate: Sendable {
     /// Suspends until the gate is open. Returns at once if it is open already.
     ///
     /// The method ignores cancellation, like a body that does not check for it: a cancelled task goes on waiting. Use
-    /// ``waitUnlessCancelled()`` for a wait that a cancel ends.
+    /// ``waitUnlessCancelled()`` for a wait that a cancellation ends.
     public func wait() async {
         let wait = Wait()
         if enter(wait) != nil { await wait.suspend() }

@@ -59,7 +59,7 @@ import Testing
         #expect(failures.map(\.text) == ["only 0 of 100 requests were answered"])
     }
 
-    @Test("A case whose transport never returns and ignores a cancel ends at its limit")
+    @Test("A case whose transport never returns and ignores a cancellation ends at its limit")
     func stuck() async {
         let stuck = HTTPTransportConformance.Case("stuck", "It ends.", limit: .milliseconds(50)) { trial in
             _ = await trial.get()
@@ -92,7 +92,7 @@ import Testing
         }
     #endif
 
-    @Test("A cancel reaches work that runs within a limit")
+    @Test("A cancellation reaches work that runs within a limit")
     func cancelWithin() async {
         let (silence, _) = AsyncStream<Void>.makeStream()
         let task = Task {

@@ -102,7 +102,7 @@ private enum Ambience {
         await #expect(throws: ScheduleError.endless(seed: 3, jobs: 100)) {
             try await scheduler.run { _ in while !exit.isOpen { await Task.yield() } }
         }
-        // After the cancel, the scheduler runs as many jobs again before it gives up.
+        // After the cancellation, the scheduler runs as many jobs again before it gives up.
         #expect(scheduler.jobCount == 200)
         #expect(scheduler.schedule.withLock { $0.hasJobs }, "The loop must not go on elsewhere.")
         exit.open()

@@ -3,9 +3,9 @@ import BatonTesting
 import Synchronization
 import Testing
 
-@Suite("A cancel has taken effect when the call returns")
+@Suite("A cancellation has taken effect when the call returns")
 struct CancelOrderTests {
-    @Test("A cancel from an onCancel block reaches a running body before the block continues")
+    @Test("A cancellation from an onCancel block reaches a running body before the block continues")
     func G16_aCancelInsideACancelHasHappened() async throws {
         try await within {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
@@ -43,7 +43,7 @@ struct CancelOrderTests {
         }
     }
 
-    @Test("A cancel reaches a body while the thread that starts its task is still in that call")
+    @Test("A cancellation reaches a body while the thread that starts its task is still in that call")
     func G16_aCancelOfATaskThatHasJustBegun() async throws {
         try await within {
             let queue = AsyncOperationQueue(executor: AtOnceExecutor())

@@ -116,7 +116,7 @@ struct ServiceThreadTests {
     }
 
     @Test(
-        "Handlers for the start and for a cancel are called before the body has returned",
+        "Handlers for the start and for a cancellation are called before the body has returned",
         arguments: BusyExecutor.allCases)
     func G28_startAndCancelAreToldWhileBodiesBlock(executor: BusyExecutor) async throws {
         try await blocked(executor) { _, blocker, open in

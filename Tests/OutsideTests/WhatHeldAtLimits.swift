@@ -107,7 +107,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("A CancellationError that a body throws without a cancel is a failure")
+    @Test("A CancellationError that a body throws without a cancellation is a failure")
     func ownCancellationError() async throws {
         try await within {
             let queue = AsyncOperationQueue()

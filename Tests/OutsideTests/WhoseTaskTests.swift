@@ -5,7 +5,7 @@ import Testing
 /// Cancels the current task.
 private func cancelOwnTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
-/// The closures of one operation that have seen an unexpected cancel.
+/// The closures of one operation that have seen an unexpected cancellation.
 private final class Sightings: Sendable {
     private let names = Guarded<[String]>([])
 
@@ -383,7 +383,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("All closures of a cancelled operation see its cancel")
+    @Test("All closures of a cancelled operation see its cancellation")
     func ownCancel() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
@@ -409,7 +409,7 @@ struct WhoseTaskTests {
         }
     }
 
-    @Test("A cancel reaches an evaluation on another task that began before it was registered")
+    @Test("A cancellation reaches an evaluation on another task that began before it was registered")
     func cancelOfAnEarlyEvaluation() async throws {
         struct Waiting: OperationCondition {
             let end: Gate
@@ -440,7 +440,7 @@ struct WhoseTaskTests {
         try await within { await queue.waitUntilIdle() }
     }
 
-    @Test("A cancel that comes during an evaluation on another task reaches it")
+    @Test("A cancellation that comes during an evaluation on another task reaches it")
     func cancelDuringEvaluation() async throws {
         try await within {
             struct Endless: OperationCondition {

@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    /// G15, G25: A cancel during the add ends an operation once, whether it has been linked to its sources or not.
+    /// G15, G25: A cancellation during the add ends an operation once, whether it has been linked to its sources or
+    /// not.
     @Test func cancelsInTheMiddleOfTheAdd() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -77,7 +78,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// G16: A cancel reaches a body that has just begun, even if its worker does not know its own task yet.
+    /// G16: A cancellation reaches a body that has just begun, even if its worker does not know its own task yet.
     @Test func cancelsOfABodyThatHasJustBegun() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -95,8 +96,8 @@ import Testing
         }
     }
 
-    /// G28: A cancel that coincides with the end of the body also calls the handlers, and an idle queue has called all
-    /// of them.
+    /// G28: A cancellation that coincides with the end of the body also calls the handlers, and an idle queue has
+    /// called all of them.
     @Test func handlersOfWhatIsCancelledAtItsEnd() async throws {
         for _ in 0..<Self.rounds {
             let queue = AsyncOperationQueue(executor: pool)

@@ -26,10 +26,10 @@ extension AnyOperation {
     /// the queue is suspended, unless ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. Conditions are not
     /// evaluated again, but a ``Rate`` counts each attempt.
     ///
-    /// After a cancel nothing is retried, and a cancel during the delay ends the operation at once. If dependencies or
-    /// conditions keep the body from running, that is not an attempt. This includes the retry of an operation that only
-    /// passes an output on, such as one that ``AsyncOperation/delayed(by:file:line:)`` has made: it does not run its
-    /// source again, and its error says so.
+    /// After a cancellation nothing is retried, and a cancellation during the delay ends the operation at once. If
+    /// dependencies or conditions keep the body from running, that is not an attempt. This includes the retry of an
+    /// operation that only passes an output on, such as one that ``AsyncOperation/delayed(by:file:line:)`` has made: it
+    /// does not run its source again, and its error says so.
     ///
     /// An operation runs only once, so the body has to make the operations that it runs with
     /// ``OperationContext/run(_:)`` on each attempt. For the same reason retrying a ``GroupOperation`` is ``Misuse``.
@@ -184,9 +184,9 @@ extension AsyncOperation {
     /// repetition. Dependents and handlers see only the final outcome.
     ///
     /// Between two runs the operation holds no permit and no exclusion. Each run starts behind the operations that wait
-    /// in the queue, as if the operation had just become ready, and not while the queue is suspended. A cancel during a
-    /// pause ends the operation at once. A run that is cancelled, also by a ``AnyOperation/timeout(_:file:line:)``, is
-    /// the last one, even if it returns a value.
+    /// in the queue, as if the operation had just become ready, and not while the queue is suspended. A cancellation
+    /// during a pause ends the operation at once. A run that is cancelled, also by a
+    /// ``AnyOperation/timeout(_:file:line:)``, is the last one, even if it returns a value.
     ///
     /// A ``GroupOperation`` cannot be repeated, because its children run only once: that is ``Misuse`` and changes
     /// nothing, and so is a call after the add. If this method is called more than once, the last call counts.
@@ -195,8 +195,8 @@ extension AsyncOperation {
     ///   - interval: The time from the start of one run to the start of the next. A run that takes longer is followed
     ///     by the next one at once, and missed runs are not made up for. A negative interval is ``Misuse`` and counts
     ///     as zero.
-    ///   - count: The maximum number of runs; nil to repeat until `isDone` returns true or a cancel comes. A count
-    ///     below 1 is ``Misuse`` and counts as 1.
+    ///   - count: The maximum number of runs; nil to repeat until `isDone` returns true or a cancellation comes. A
+    ///     count below 1 is ``Misuse`` and counts as 1.
     ///   - isDone: Returns whether this output is the last. Called after each run on its task, while the operation
     ///     still has its permit. An error that it throws becomes the operation's error.
     /// - Returns: This operation.

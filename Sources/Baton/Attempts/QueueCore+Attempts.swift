@@ -83,7 +83,8 @@ extension QueueCore {
             operation.replaceFailureByCancellation()
             return nil
         }
-        // The body has returned a value although it was cancelled: the value is the outcome, as after any other cancel.
+        // The body has returned a value although it was cancelled: the value is the outcome, as after any other
+        // cancellation.
         if hasTimedOut, !operation.hasFailed { return nil }
         if !hasTimedOut, !Task.isCancelled { return await operation.nextRun(self) }
         return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
@@ -198,7 +199,7 @@ extension AnyOperation {
         return NextRun(delay: rare.lastStart + repetition.interval - core.timerService.now, error: nil)
     }
 
-    /// Makes the cancel that came after a failed attempt the outcome, if there would have been another attempt.
+    /// Makes the cancellation that came after a failed attempt the outcome, if there would have been another attempt.
     fileprivate final func replaceFailureByCancellation() {
         guard let failure, withLife({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)

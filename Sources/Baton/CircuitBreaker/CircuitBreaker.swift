@@ -246,7 +246,7 @@ public final class CircuitBreaker: OperationCondition {
                     return true
                 }
                 if !waits { return continuation.resume() }
-                // A cancel that came before the continuation was stored has found nobody to resume.
+                // A cancellation that came before the continuation was stored has found nobody to resume.
                 if Task.isCancelled { stopWaiting(id) }
             }
         } onCancel: {

@@ -13,8 +13,8 @@
 /// conditions run, side by side. Then the conditions are evaluated, side by side, on a task of the queue. Meanwhile the
 /// operation holds no permit. None of this begins while the queue is suspended.
 ///
-/// A cancel of the operation also cancels the dependencies of its conditions and the evaluation. The operation finishes
-/// when they have returned, so a condition that never returns delays its own operation and no other.
+/// A cancellation of the operation also cancels the dependencies of its conditions and the evaluation. The operation
+/// finishes when they have returned, so a condition that never returns delays its own operation and no other.
 ///
 /// Conditions of the same type are not merged: each one is evaluated. The first one that does not let the operation
 /// run, in the order in which they were added, decides; which condition answers first has no effect. As soon as it and
@@ -35,9 +35,9 @@ public protocol OperationCondition: Sendable {
     ///
     /// Baton calls this method once, on the operation's own task, after the dependencies of `operation` have finished.
     /// If an earlier condition has cancelled that task, another task of the queue makes the call. The returned
-    /// operation runs as a child: a cancel of `operation` cancels it, and it runs even while the queue is suspended. An
-    /// operation that was added to a queue before is only awaited, and does not run under ``exclusions``. The default
-    /// is nil.
+    /// operation runs as a child: a cancellation of `operation` cancels it, and it runs even while the queue is
+    /// suspended. An operation that was added to a queue before is only awaited, and does not run under ``exclusions``.
+    /// The default is nil.
     ///
     /// - Parameter operation: The operation that has the condition.
     func dependency(for operation: AnyOperation) -> AnyOperation?

@@ -1,7 +1,7 @@
 /// The evaluation of an operation's conditions. It runs on the task of the worker, which holds no permit meanwhile.
 extension QueueCore {
-    /// Returns the error that keeps the operation from running, or nil if it may run. After a cancel the caller ignores
-    /// the result.
+    /// Returns the error that keeps the operation from running, or nil if it may run. After a cancellation the caller
+    /// ignores the result.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
         conditionsIn optionalState: Unretained<OptionalState>, of operation: AnyOperation, on worker: Worker

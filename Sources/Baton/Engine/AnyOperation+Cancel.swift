@@ -103,7 +103,7 @@ extension AnyOperation {
     ///
     /// - Complexity: O(n), where n is the number of direct and indirect dependencies.
     public final func cancel(reason: CancellationReason = .requested, includingDependencies: Bool) {
-        // The dependencies are collected first, because a cancel drops them.
+        // The dependencies are collected first, because a cancellation drops them.
         let dependencies = includingDependencies ? transitiveDependencies : []
         cancel(reason: reason)
         for dependency in dependencies { dependency.cancelIfUnneeded(reason: reason) }

@@ -5,7 +5,7 @@ extension AnyOperation {
     ///
     /// - Parameters:
     ///   - body: The operation whose body waits; nil if another task waits.
-    ///   - asChild: True if the body has started this operation, so that a cancel of the body reaches it.
+    ///   - asChild: True if the body has started this operation, so that a cancellation of the body reaches it.
     ///   - begun: Called when the wait is registered, and before the permit is released, so that the operations it
     ///     lists come before others that wait for a permit.
     /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
@@ -266,6 +266,6 @@ struct Awaited {
     typealias ID = Slab<Awaited?>.ID
 
     let operation: AnyOperation
-    /// True if `context.run` has started the operation: a cancel of the waiting operation then reaches it.
+    /// True if `context.run` has started the operation: a cancellation of the waiting operation then reaches it.
     let isChild: Bool
 }

@@ -15,8 +15,8 @@ struct DependencyCounter: ~Copyable {
     struct Linked {
         /// True if nothing is left to wait for.
         let isReady: Bool
-        /// True if the operation ended early, for example by a cancel, while it was being linked. The linking thread
-        /// finishes it.
+        /// True if the operation ended early, for example by a cancellation, while it was being linked. The linking
+        /// thread finishes it.
         let wasEnded: Bool
         /// True if a dependent or a body began to wait for the operation while it was being linked, so a cycle may have
         /// been closed.

@@ -208,7 +208,7 @@ struct Lifecycle {
         case .evaluating, .executing:
             isCancelled = true
             return .inRun(worker)
-        // The cancel comes too late, because the outcome is decided.
+        // The cancellation comes too late, because the outcome is decided.
         case .finishing, .finished: return .none
         }
     }
@@ -436,7 +436,7 @@ extension Lifecycle {
         case toEvaluate(UnsafeContinuation<OperationError?, Never>)
         /// The operation ended before its run. The caller releases it.
         case ended
-        /// A cancel has already resumed the evaluation, so there is nothing to do.
+        /// A cancellation has already resumed the evaluation, so there is nothing to do.
         case alreadyResumed
     }
 
@@ -446,7 +446,7 @@ extension Lifecycle {
             optionalState?.preconditions.exclusionsAreHeld()
             return .toRun
         case .evaluating:
-            // If a cancel has already resumed the evaluation, the evaluation releases the exclusions.
+            // If a cancellation has already resumed the evaluation, the evaluation releases the exclusions.
             return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .alreadyResumed
         // The operation ended between the grant and its delivery, so the exclusions are given back.
         case .created, .executing, .finishing, .finished: return .ended

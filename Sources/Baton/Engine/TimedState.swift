@@ -71,7 +71,7 @@ final class TimedState: OptionalState {
     /// True if something has to be released, or a timer removed, when the operation finishes.
     var hasTimedEnd: Bool { rareTiming != nil || backoff?.hasModifiers == true }
 
-    /// The reason of the cancel if the attempt was cancelled by its own time limit.
+    /// The reason of the cancellation if the attempt was cancelled by its own time limit.
     var timeoutReason: CancellationReason? { hasTimedOut ? limit.map { .timeout($0) } : nil }
 }
 

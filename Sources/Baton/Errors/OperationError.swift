@@ -4,10 +4,10 @@
 /// more than 16 errors of operations are nested, the outermost 15 and the root are kept.
 @nonexhaustive
 public enum OperationError: Error, Sendable {
-    // A case takes one word. Larger payloads are objects, which neither a cancel nor an error of a body needs.
+    // A case takes one word. Larger payloads are objects, which neither a cancellation nor an error of a body needs.
     /// The body threw this error. If another operation's body had thrown it, it is passed on without another level.
     case failed(any Error)
-    /// The operation was cancelled before its body ran, or its body threw after the cancel.
+    /// The operation was cancelled before its body ran, or its body threw after the cancellation.
     case cancelled(reason: CancellationReason)
     /// A time limit of this length cancelled the operation, and it had not begun or its body threw.
     ///

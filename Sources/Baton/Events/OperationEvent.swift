@@ -83,7 +83,8 @@ public struct OperationEvent: Sendable {
         indirect case retrying(attempt: Int, error: OperationError, delay: Duration)
         /// This run has succeeded, and the operation repeats it. The next run begins after the delay.
         indirect case repeating(delay: Duration)
-        /// The operation was cancelled. Published at most once, and not if the outcome was decided before the cancel.
+        /// The operation was cancelled. Published at most once, and not if the outcome was decided before the
+        /// cancellation.
         indirect case cancelRequested(CancellationReason)
         /// The operation was used in a wrong way. May follow `finished`.
         indirect case misuse(Misuse)

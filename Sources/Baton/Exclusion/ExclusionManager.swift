@@ -105,7 +105,8 @@ enum ExclusionManager {
                 switch placement.result {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 case .waiting:
-                    // A cancel may have come before there was a claim to withdraw. A later cancel finds the claim.
+                    // A cancellation may have come before there was a claim to withdraw. A later cancellation finds the
+                    // claim.
                     if operation.isCancelled {
                         operation.wakeEvaluation(withdrawing: true)
                     } else if placement.mayDeadlock {

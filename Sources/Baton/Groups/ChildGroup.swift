@@ -96,7 +96,7 @@ final class ChildGroup: Sendable {
     /// Starts the children, and returns when all of them have ended. Runs on the parent's task, without a permit.
     nonisolated(nonsending) func run(on core: QueueCore) async {
         let (hasReleasedPermit, isCancelled) = parent.beginGroupWait(for: self)
-        // The cancel came before the group was known to the parent.
+        // The cancellation came before the group was known to the parent.
         if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
             state.withLock { $0.continuation = continuation }
@@ -114,7 +114,7 @@ final class ChildGroup: Sendable {
         case .run(let children): start(children, from: 0, after: nil, on: core)
         case .cancel(let children):
             cancel(children)
-            // The cancel has ended all children but those that somebody has added before, so no wait stays open.
+            // The cancellation has ended all children but those that somebody has added before, so no wait stays open.
             watch(children, from: 0)
         }
         return state.withLock { $0.machine.didStartChildren() }
@@ -257,7 +257,7 @@ extension QueueCore {
         }
         return change { state in
             if !isCancelled { return state.scheduler.park() }
-            // The cancel of the group has cancelled the worker's task as well, so the worker ends.
+            // The cancellation of the group has cancelled the worker's task as well, so the worker ends.
             state.scheduler.releasePermit()
             return .end
         }

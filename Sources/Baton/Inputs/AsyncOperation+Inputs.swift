@@ -213,8 +213,8 @@ extension AsyncOperation {
     /// Plans one run of a procedure on the output of `input`, which becomes a dependency, or on `default` if it has
     /// none.
     ///
-    /// The operation runs when `input` has finished. It uses the default whatever the reason: a failure, a cancel, or a
-    /// rule that kept `input` from running.
+    /// The operation runs when `input` has finished. It uses the default whatever the reason: a failure, a
+    /// cancellation, or a rule that kept `input` from running.
     ///
     /// - Parameters:
     ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
@@ -229,7 +229,7 @@ extension AsyncOperation {
     /// Plans one run of a procedure, with a name, on the output of `input`, or on `default` if it has none.
     ///
     /// `input` becomes a dependency, and the operation runs when it has finished. It uses the default whatever the
-    /// reason: a failure, a cancel, or a rule that kept `input` from running.
+    /// reason: a failure, a cancellation, or a rule that kept `input` from running.
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use; nil for the procedure's type.
@@ -251,7 +251,7 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the output of `input`, or `default` if it has none.
     ///
     /// `input` becomes a dependency, and the operation runs when it has finished. It uses the default whatever the
-    /// reason: a failure, a cancel, or a rule that kept `input` from running.
+    /// reason: a failure, a cancellation, or a rule that kept `input` from running.
     ///
     /// - Parameters:
     ///   - input: The operation that hands over its output.
@@ -268,7 +268,7 @@ extension AsyncOperation {
     /// Makes an operation with a name from a closure that takes the output of `input`, or `default` if it has none.
     ///
     /// `input` becomes a dependency, and the operation runs when it has finished. It uses the default whatever the
-    /// reason: a failure, a cancel, or a rule that kept `input` from running.
+    /// reason: a failure, a cancellation, or a rule that kept `input` from running.
     ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.

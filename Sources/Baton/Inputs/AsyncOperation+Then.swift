@@ -100,7 +100,7 @@ extension AsyncOperation {
     /// let image = download.recover { _ in placeholder }
     /// ```
     ///
-    /// `body` is called whatever the error: a failure, a cancel, or a rule that kept this operation from running.
+    /// `body` is called whatever the error: a failure, a cancellation, or a rule that kept this operation from running.
     ///
     /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes the failure of
     ///   the new operation.

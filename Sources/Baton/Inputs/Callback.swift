@@ -165,8 +165,8 @@ final class CallbackState<Output: Sendable>: Sendable {
             return end.take()
         }
 
-        /// Keeps the handler for a cancel. Returns true if the operation is already cancelled: the caller then calls
-        /// the handler.
+        /// Keeps the handler for a cancellation. Returns true if the operation is already cancelled: the caller then
+        /// calls the handler.
         mutating func addCancelHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
             if isOver { return false }
             if !isCancelled { onCancel.append(handler) }

@@ -17,13 +17,13 @@ extension AnyOperation {
 
     /// Calls `handler` with the reason when the operation is cancelled; at once if it was cancelled already.
     ///
-    /// The handler is not called if nobody cancels the operation, or if the cancel comes after the outcome was decided.
-    /// While the body runs, the handler does not wait for the body, nor the body for the handler, even if the body
-    /// blocks its thread.
+    /// The handler is not called if nobody cancels the operation, or if the cancellation comes after the outcome was
+    /// decided. While the body runs, the handler does not wait for the body, nor the body for the handler, even if the
+    /// body blocks its thread.
     ///
     /// Runs like a ``didStart(_:)`` handler.
     ///
-    /// - Parameter handler: Called at most once, with the reason of the cancel.
+    /// - Parameter handler: Called at most once, with the reason of the cancellation.
     /// - Returns: This operation.
     @discardableResult
     public final func didCancel(
@@ -60,7 +60,7 @@ extension AsyncOperation {
     /// Calls `handler` with the outcome before it is published, which happens when all such handlers have returned.
     ///
     /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its permit, if its body
-    /// ran. The handlers can inspect the outcome and take time, but change nothing: a cancel comes too late now.
+    /// ran. The handlers can inspect the outcome and take time, but change nothing: a cancellation comes too late now.
     ///
     /// The handlers run for every outcome, even if the operation is cancelled before it runs, and while the queue is
     /// suspended. They run one after another in the order in which they were added, on a task of their own that is not
@@ -109,7 +109,7 @@ extension AsyncOperation {
 // MARK: - Delivery
 
 /// The delivery of handlers. Handlers that are due are called one after another, in order, on a task of their own, so a
-/// slow one delays neither the queue nor other operations, and a cancel of the operation does not reach them.
+/// slow one delays neither the queue nor other operations, and a cancellation of the operation does not reach them.
 extension AnyOperation {
     /// Adds a handler, early or late. If its phase has passed, the handler is due at once.
     final func addHandler(at phase: HandlerPhase, _ handler: @escaping HandlerList.Call) {
@@ -155,7 +155,7 @@ extension AnyOperation {
     /// Makes the handlers due whose phases have passed, for a caller that has the optional state.
     final func makePassedPhasesDue(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
         if !optionalState.handlers.hasHadAny { return optionalState.handlers.actions }
-        // A cancel between the worker's begin and the start of the body is delivered after the start.
+        // A cancellation between the worker's begin and the start of the body is delivered after the start.
         if !optionalState.isStartPending {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) {
                 optionalState.handlers.makeDue(.start)

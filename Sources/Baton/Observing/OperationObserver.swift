@@ -1,8 +1,8 @@
 /// A type that receives all events of an operation, or of all operations of a queue.
 ///
 /// Add an observer with ``AsyncOperationQueue/addObserver(_:)`` or ``AnyOperation/addObserver(_:)``, early or late. It
-/// is called with one event at a time, in order, on a task of its own that no cancel reaches. A slow observer delays
-/// neither the queue nor an operation nor another observer, because the events are kept until it has taken them.
+/// is called with one event at a time, in order, on a task of its own that no cancellation reaches. A slow observer
+/// delays neither the queue nor an operation nor another observer, because the events are kept until it has taken them.
 public protocol OperationObserver: Sendable {
     /// Called with every event, one at a time.
     ///
@@ -163,7 +163,7 @@ public protocol OperationDelegate: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation that is cancelled.
-    ///   - reason: The reason of the cancel.
+    ///   - reason: The reason of the cancellation.
     func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async
 
     /// Called when the operation has its outcome.

@@ -117,7 +117,7 @@ extension AnyOperation {
 
     /// A Boolean value that indicates whether the operation was cancelled before its outcome was decided.
     ///
-    /// Once true, it stays true, even if the body returns a value in spite of the cancel.
+    /// Once true, it stays true, even if the body returns a value in spite of the cancellation.
     public final var isCancelled: Bool { withLife { $0.isCancelled } }
 
     /// Makes a change that is allowed only before the add, and reports misuse if it comes too late.

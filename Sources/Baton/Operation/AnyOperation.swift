@@ -250,9 +250,9 @@ extension AnyOperation {
     /// let failed = uploads.filter { $0.error != nil }
     /// ```
     ///
-    /// The call waits as ``AsyncOperation/value`` does: a body that calls it releases its permit meanwhile, a cancel of
-    /// the calling task does not end the wait, and if nobody ever adds the operation, the call never returns, which is
-    /// reported as ``Misuse`` after a second.
+    /// The call waits as ``AsyncOperation/value`` does: a body that calls it releases its permit meanwhile, a
+    /// cancellation of the calling task does not end the wait, and if nobody ever adds the operation, the call never
+    /// returns, which is reported as ``Misuse`` after a second.
     ///
     /// - Throws: ``OperationError/dependencyCycle(_:)`` if a body awaits an operation that waits for the operation of
     ///   that body. No error of the operation itself.
@@ -290,8 +290,8 @@ extension AnyOperation {
     @usableFromInline
     final func bodyThrew(_ error: any Error) { bodyFailed(OperationError(thrownByBody: error)) }
 
-    /// Stores this error, or the reason of a cancel if the operation was cancelled, because the body has ended without
-    /// an output.
+    /// Stores this error, or the reason of a cancellation if the operation was cancelled, because the body has ended
+    /// without an output.
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
         let (reason, wait) = withLife { life -> (CancellationReason?, String?) in

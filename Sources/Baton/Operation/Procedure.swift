@@ -142,9 +142,9 @@ extension OperationContext {
     /// for link in page.links { try context.produce(AsyncOperation(Crawl(link))) }
     /// ```
     ///
-    /// The product is independent: neither operation waits for the other, and a cancel of this operation does not reach
-    /// the product. The ``AnyOperation/didProduce(_:)`` handlers of this operation are called. Producing an operation
-    /// that was added before is ``Misuse``, and does not change that operation.
+    /// The product is independent: neither operation waits for the other, and a cancellation of this operation does not
+    /// reach the product. The ``AnyOperation/didProduce(_:)`` handlers of this operation are called. Producing an
+    /// operation that was added before is ``Misuse``, and does not change that operation.
     ///
     /// - Parameter product: The operation to add.
     /// - Returns: The product.

@@ -2,7 +2,7 @@ extension AnyOperation {
     /// The current progress of the operation. Without reports from its body, 0 until it has succeeded, then 1.
     ///
     /// A body reports its progress with ``OperationContext/progress``. The progress may be read before the operation is
-    /// added and after it has finished. A failure or a cancel leaves it unchanged.
+    /// added and after it has finished. A failure or a cancellation leaves it unchanged.
     public final var progress: OperationProgress {
         var (state, ending) = withLife { ($0.optionalState?.progress, progressEnding($0)) }
         if state == nil, ending == nil, self is GroupOperation { state = progressState }

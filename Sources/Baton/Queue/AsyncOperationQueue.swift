@@ -36,7 +36,8 @@ public final class AsyncOperationQueue: Sendable {
     ///   - executor: The executor on which conditions are evaluated and bodies run; the global executor if nil. Use a
     ///     ``ThreadExecutor`` for bodies that block their thread. Handlers, observers and time limits do not depend on
     ///     this executor, because Baton has threads for them. Do not use an executor that runs jobs inside `enqueue`:
-    ///     it can end a task from within a cancel of that same task, and the Swift runtime then terminates the process.
+    ///     it can end a task from within a cancellation of that same task, and the Swift runtime then terminates the
+    ///     process.
     ///   - taskPriority: The priority that the tasks of the queue have for their executor; nil leaves it unspecified.
     ///     It does not order the operations of the queue; see ``AnyOperation/priority``.
     ///   - clock: The clock that measures the delays and time limits of the operations, and the times of the queue's
@@ -180,8 +181,8 @@ extension AsyncOperationQueue {
 extension AsyncOperationQueue {
     /// Cancels every operation that is in the queue at this moment; see ``AnyOperation/cancel(reason:)``.
     ///
-    /// All operations are marked as cancelled before any body notices its cancel. So a body that throws because another
-    /// operation was cancelled ends as cancelled, too.
+    /// All operations are marked as cancelled before any body notices its cancellation. So a body that throws because
+    /// another operation was cancelled ends as cancelled, too.
     ///
     /// - Parameter reason: The reason that the errors of the operations carry.
     /// - Complexity: O(n) for n operations.

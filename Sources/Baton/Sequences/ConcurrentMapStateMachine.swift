@@ -224,7 +224,7 @@ extension ConcurrentMapStateMachine {
             actions.unwantedFailure = upstreamFailure.take()
             finished = [:]
             actions.wakesConsumer = hasNoWorkInProgress
-        // The cancel comes after the end, or for the second time.
+        // The cancellation comes after the end, or for the second time.
         case .closing, .over: break
         }
         return actions

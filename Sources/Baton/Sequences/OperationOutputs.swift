@@ -157,7 +157,7 @@ extension OperationOutputs {
 ///   ``OperationError/failed(_:)``, or the error of upstream itself if that is an ``OperationError``.
 /// - The task that iterates is cancelled: the operations that are under way and the iteration of upstream are
 ///   cancelled, and the sequence throws ``OperationError/cancelled(reason:)`` when they have ended. It also waits for a
-///   body or an upstream that ignores its cancel, so no work goes on behind the consumer.
+///   body or an upstream that ignores its cancellation, so no work goes on behind the consumer.
 /// - The queue is shut down, or begins to drain: the iteration of upstream is cancelled, and the sequence throws
 ///   ``OperationError/queueShutDown`` after the outputs of all elements that were taken before. An iteration by a body
 ///   goes on while the queue drains.

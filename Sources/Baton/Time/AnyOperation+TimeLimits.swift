@@ -5,8 +5,8 @@ extension AnyOperation {
     /// let page = AsyncOperation(Download(url)).timeout(.seconds(10))
     /// ```
     ///
-    /// The cancel has the reason ``CancellationReason/timeout(_:)``: `Task.isCancelled` becomes true in the body, and
-    /// the operation finishes when the body has returned. If the body throws then, the error is
+    /// The cancellation has the reason ``CancellationReason/timeout(_:)``: `Task.isCancelled` becomes true in the body,
+    /// and the operation finishes when the body has returned. If the body throws then, the error is
     /// ``OperationError/timedOut(after:waitingFor:)``. If it returns a value, the operation succeeds with it.
     ///
     /// Each attempt of a ``retry(_:attempts:deadline:file:line:if:)`` has the whole limit. An attempt that was
@@ -92,8 +92,8 @@ extension AnyOperation {
     /// effect.
     final func waitingLimitExpired(at now: Duration) {
         let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
-        // This is read before the cancel, which ends the wait. If the wait ends in between, the cancel has no effect,
-        // or the error names the previous wait.
+        // This is read before the cancellation, which ends the wait. If the wait ends in between, the cancellation has
+        // no effect, or the error names the previous wait.
         var inspector = StateInspector()
         let wait = inspector.waitInBrief(of: self)
         if let limit = rareTiming?.waitingLimit {

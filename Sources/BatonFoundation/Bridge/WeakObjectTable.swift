@@ -64,7 +64,7 @@ final class WeakObjectTable<Object: AnyObject & Sendable>: Sendable {
         var object: Object? { table.existing(for: id) }
     }
 
-    /// Passes the cancel of an operation on to the object that exists for it at that time. The operation gets one
+    /// Passes the cancellation of an operation on to the object that exists for it at that time. The operation gets one
     /// handler, however many objects are made for it one after another.
     func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Object) -> Void) {
         let id = operation.reference.id

@@ -30,7 +30,8 @@ final class CompletionWatch: Sendable {
         end.removeDependency(operation)
     }
 
-    /// Returns when `operation` has finished. A cancel of the calling task does not end the wait, but calls `onCancel`.
+    /// Returns when `operation` has finished. A cancellation of the calling task does not end the wait, but calls
+    /// `onCancel`.
     static func end(of operation: Foundation.Operation, onCancel: @Sendable () -> Void) async {
         let signal = Signal()
         _ = CompletionWatch(of: operation) { signal.signal() }

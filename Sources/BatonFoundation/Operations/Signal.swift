@@ -20,8 +20,8 @@ final class Signal: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when the event has occurred. A cancel of the calling task does not end the wait; it calls `onCancel`, on
-    /// the thread that cancels.
+    /// Returns when the event has occurred. A cancellation of the calling task does not end the wait; it calls
+    /// `onCancel`, on the thread that cancels.
     func wait(onCancel: @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in

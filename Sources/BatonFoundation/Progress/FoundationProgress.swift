@@ -10,8 +10,8 @@ extension AnyOperation {
     ///
     /// It follows ``AnyOperation/progress`` with a small delay, on a task of its own, and may skip intermediate values.
     /// It has the units of the operation; if running children have completed a part of a unit, its counts are 1000
-    /// times as fine. It is finished only when the operation has succeeded; after a failure or a cancel it keeps its
-    /// last value. While the operation does not know its total, it is indeterminate.
+    /// times as fine. It is finished only when the operation has succeeded; after a failure or a cancellation it keeps
+    /// its last value. While the operation does not know its total, it is indeterminate.
     ///
     /// Cancelling it or one of its parents cancels the operation, and cancelling the operation cancels it. It cannot be
     /// paused.

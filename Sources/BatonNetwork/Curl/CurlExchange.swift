@@ -117,8 +117,8 @@
 
         /// Prepares the removal of a transfer from libcurl before its end.
         ///
-        /// libcurl 7.88 delays the frame that tells an HTTP/2 server of a cancel, and the server keeps sending until it
-        /// receives that frame. libcurl therefore closes the connection, unless other transfers use it.
+        /// libcurl 7.88 delays the frame that tells an HTTP/2 server of a cancellation, and the server keeps sending
+        /// until it receives that frame. libcurl therefore closes the connection, unless other transfers use it.
         func prepareForRemoval() { handle.set(CURLOPT_FORBID_REUSE, true) }
 
         /// Makes libcurl send the frames that it has buffered for other streams of the same connection. Returns false

@@ -5,8 +5,8 @@
 
     /// One request and its response. Locks a ``TransferStateMachine``, asks it, unlocks it, and acts.
     ///
-    /// The transport's thread delivers the response, and one task reads it. After a cancel, the reader returns only
-    /// when that thread has removed the transfer from libcurl.
+    /// The transport's thread delivers the response, and one task reads it. After a cancellation, the reader returns
+    /// only when that thread has removed the transfer from libcurl.
     final class CurlTransfer: Sendable {
         private typealias Machine = TransferStateMachine<UnsafeContinuation<Void, Never>>
 

@@ -50,7 +50,7 @@ struct TransferStateMachine<Waiter> {
 
     /// Keeps a piece of the body, or returns that there is no room for it.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
-        // A cancel came first. No task reads these bytes, which arrive until the thread has taken the command to
+        // A cancellation came first. No task reads these bytes, which arrive until the thread has taken the command to
         // cancel.
         if isCancelled { return .kept([]) }
         assert(ending == nil, "Internal inconsistency: a body goes on after its end")
@@ -62,8 +62,8 @@ struct TransferStateMachine<Waiter> {
         return .kept(wake())
     }
 
-    /// Ends the transfer. Must be called once. An earlier cancel takes precedence, even if the thread had not learned
-    /// of it.
+    /// Ends the transfer. Must be called once. An earlier cancellation takes precedence, even if the thread had not
+    /// learned of it.
     mutating func end(_ ending: Ending) -> [Waiter] {
         assert(self.ending == nil, "Internal inconsistency: a second end")
         self.ending = isCancelled ? .failed(CancellationError()) : ending

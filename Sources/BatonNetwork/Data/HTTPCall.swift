@@ -27,7 +27,7 @@ struct HTTPCall: Sendable {
                 }
             }
         } catch let error as HTTPError where error.isRefusal {
-            // A cancel ends the wait for the beginning of the refused body, and comes before the refusal.
+            // A cancellation ends the wait for the beginning of the refused body, and comes before the refusal.
             try Task.checkCancellation()
             throw error
         }

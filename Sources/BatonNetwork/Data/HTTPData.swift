@@ -44,7 +44,7 @@ public struct HTTPData: HTTPProcedure {
     /// Sends the request and reads the response.
     ///
     /// - Returns: The head and the body of the response.
-    /// - Throws: ``HTTPError``; `CancellationError` after a cancel.
+    /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
         return try await HTTPCall(options: options).run { answer in

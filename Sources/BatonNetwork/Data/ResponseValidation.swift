@@ -101,7 +101,7 @@ extension ResponseValidation {
     }
 
     /// Reads the beginning of a refused body. Errors and delays of that body are ignored, because the status says more.
-    /// A cancel ends the wait.
+    /// A cancellation ends the wait.
     static func refusal(_ answer: HTTPAnswer) async -> HTTPError.Refusal {
         let excerpt = await answer.body.beginning(upTo: excerptLength)
         return HTTPError.Refusal(

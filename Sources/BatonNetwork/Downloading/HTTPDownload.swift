@@ -81,7 +81,7 @@ public struct HTTPDownload: HTTPProcedure {
     /// Downloads the file, or the rest of it.
     ///
     /// - Returns: The location of the file and the head of the response.
-    /// - Throws: ``HTTPError``; `CancellationError` after a cancel.
+    /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
         try HTTPCall(options: options).check()
         if options.request.httpMethod?.uppercased() == "HEAD" {

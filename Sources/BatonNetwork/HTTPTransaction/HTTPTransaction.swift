@@ -8,8 +8,8 @@ internal import Foundation
 
 /// One request and its response. Locks an ``HTTPTransactionStateMachine``, asks it, unlocks it, and acts.
 ///
-/// URLSession delivers the response, and one task reads it. After a cancel, the reader returns only when URLSession has
-/// reported the end of its task, so that no transfer outlives its reader.
+/// URLSession delivers the response, and one task reads it. After a cancellation, the reader returns only when
+/// URLSession has reported the end of its task, so that no transfer outlives its reader.
 final class HTTPTransaction: Sendable {
     private typealias Machine = HTTPTransactionStateMachine<UnsafeContinuation<Void, Never>>
 

@@ -58,7 +58,7 @@ struct HTTPTransactionStateMachine<Waiter> {
     mutating func receive(_ data: Data, at now: ContinuousClock.Instant) -> Storing {
         lastActivity = now
         receivedCount += Int64(data.count)
-        // The cancel, or the end by a time limit, came before these bytes.
+        // The cancellation, or the end by a time limit, came before these bytes.
         if isCancelled || ending != nil { return .dropped }
         if stored.isEmpty {
             if kept.count + data.count <= Self.maxBufferedBytes || kept.isEmpty {
@@ -80,7 +80,7 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     mutating func hasSent(at now: ContinuousClock.Instant) { lastActivity = now }
 
-    /// Stores the first ending only. URLSession may report a second one when a cancel races with the end.
+    /// Stores the first ending only. URLSession may report a second one when a cancellation races with the end.
     mutating func end(_ ending: Ending) -> [Waiter] {
         if self.ending != nil { return [] }
         self.ending = ending

@@ -48,7 +48,7 @@ public protocol ResultParsing<ParsedResult>: Sendable {
     /// - Parameters:
     ///   - data: The body, or nil if there is an error.
     ///   - response: The head, or nil if there is an error.
-    ///   - error: The reason why there is no response: an ``HTTPError``, or `CancellationError` after a cancel.
+    ///   - error: The reason why there is no response: an ``HTTPError``, or `CancellationError` after a cancellation.
     /// - Returns: The parsed result.
     /// - Throws: Any error.
     func parseResult(data: Data?, response: HTTPHead?, error: (any Error)?) async throws -> ParsedResult

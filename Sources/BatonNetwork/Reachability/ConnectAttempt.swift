@@ -51,7 +51,7 @@ final class ConnectAttempt: Sendable {
         return failure
     }
 
-    /// Stores the first result only: that of the thread, or that of the cancel.
+    /// Stores the first result only: that of the thread, or that of the cancellation.
     private func end(with failure: ReachabilityError?) {
         let waiter = phase.withLock { phase -> Waiter? in
             switch phase {

@@ -7,7 +7,7 @@ public import Baton
 /// ```
 ///
 /// With ``waitToConnect``, the operation waits until the host is reachable: the condition tries again after each
-/// ``interval``, and a cancel ends the wait at once. Without it, the condition tries once, and fails with a
+/// ``interval``, and a cancellation ends the wait at once. Without it, the condition tries once, and fails with a
 /// ``ReachabilityError``. The operation holds no permit of its queue meanwhile.
 ///
 /// Each attempt has a thread of its own, never one of Swift's thread pool, because looking up a name blocks a thread.
@@ -57,7 +57,7 @@ public struct Reachability: OperationCondition {
     /// Connects once or, with ``waitToConnect``, until the host accepts a connection.
     ///
     /// - Throws: Without ``waitToConnect``, the ``ReachabilityError`` of the attempt. With it, only
-    ///   ``ReachabilityError/invalidPort(_:)``. `CancellationError` after a cancel.
+    ///   ``ReachabilityError/invalidPort(_:)``. `CancellationError` after a cancellation.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         while let failure = try await failure() {
             if case .invalidPort = failure { throw failure }

@@ -32,7 +32,7 @@ public protocol HTTPTransport: Sendable {
     ///   - sent: A closure that the transport calls, from any thread, with the number of bytes of the body that have
     ///     been sent so far.
     /// - Returns: The head of the response, with a body that arrives while it is read.
-    /// - Throws: ``HTTPError``, or `CancellationError` after a cancel.
+    /// - Throws: ``HTTPError``, or `CancellationError` after a cancellation.
     func send(
         _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (_ count: Int64) -> Void
     ) async throws -> HTTPAnswer

@@ -18,7 +18,7 @@
 ///
 /// - If the server closes a connection inside the head of a response, or sends trailers after a chunked body, the
 ///   process crashes.
-/// - A cancel in the middle of an upload, or an idle limit that ends inside a head, may crash the process.
+/// - A cancellation in the middle of an upload, or an idle limit that ends inside a head, may crash the process.
 /// - A 401 response with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
 /// - If the server closes a kept connection when a request with a body begins, the request hangs until its time limit,
 ///   or is sent twice.
@@ -28,7 +28,8 @@
 ///   response that follows two interim responses is lost.
 /// - URLs with an IPv6 literal do not work. Errors do not name the proxy.
 /// - While a head arrives slowly, the idle limit still counts.
-/// - If a file becomes shorter while it is sent, the request fails only at the idle limit. A cancel can take 0.6 s.
+/// - If a file becomes shorter while it is sent, the request fails only at the idle limit. A cancellation can take more
+///   than half a second.
 public struct URLSessionTransport: HTTPTransport {
     /// The transport that all requests share by default on Apple platforms, with the default configuration.
     public static let shared = URLSessionTransport()

@@ -64,7 +64,8 @@ public struct HTTPUpload: HTTPProcedure {
     /// Sends the body and reads the response.
     ///
     /// - Returns: The head and the body of the response.
-    /// - Throws: ``HTTPError``, or any error that an ``HTTPBodyStream`` throws; `CancellationError` after a cancel.
+    /// - Throws: ``HTTPError``, or any error that an ``HTTPBodyStream`` throws; `CancellationError` after a
+    ///   cancellation.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
         try HTTPCall(options: options).check(body)

@@ -64,8 +64,8 @@ public struct StandardOutput: Sendable {
     ///
     /// The program writes to a draft next to the file. When the program has succeeded, the draft takes the file's
     /// place, with the file's permissions, and with its owner and group as far as this process may assign them. After a
-    /// failure or a cancel the file is as it was. While the program runs, the draft gives nobody but its owner more
-    /// permissions than the file does. If `path` names something else than a regular file, such as a device, the
+    /// failure or a cancellation the file is as it was. While the program runs, the draft gives nobody but its owner
+    /// more permissions than the file does. If `path` names something other than a regular file, such as a device, the
     /// program writes to it directly.
     ///
     /// If standard error goes to the same file, under whatever name, the file contains both outputs in the order in

@@ -24,8 +24,8 @@ struct ProgramStateMachine {
     private var hasExited = false
     private var pendingSignals = 0
 
-    /// Ends the program. The first reason is kept. A cancel that comes after the program's exit has no effect, but a
-    /// failure of its output is kept.
+    /// Ends the program. The first reason is kept. A cancellation that comes after the program's exit has no effect,
+    /// but a failure of its output is kept.
     mutating func end(_ reason: Reason) -> Action {
         if hasExited {
             if case .failed = reason, self.reason == nil { self.reason = reason }

@@ -51,8 +51,8 @@ public final class TestClock: Clock, Sendable {
         try Task.checkCancellation()
         let wait = Wait()
         let woken = await wait.suspend {
-            // From here on a cancel removes the sleeper before the cancelling thread returns, so a test that sees the
-            // sleeper can rely on it.
+            // From here on a cancellation removes the sleeper before the cancelling thread returns, so a test that sees
+            // the sleeper can rely on it.
             let watchers = state.withLock { $0.add(wait, until: deadline) }
             guard let watchers else { return wait.resume() }
             for watcher in watchers { watcher.resume() }

@@ -25,7 +25,7 @@ struct ScheduleDriver {
         while case .idle = stop, await isGivenWork() {
             stop = driveUntilIdle(cancelling: false)
         }
-        // The explanations are collected before the cancel, which changes what operations wait for.
+        // The explanations are collected before the cancellation, which changes what operations wait for.
         if case .idle = stop { stop = .idle(waits: scheduler.waitsOfOperations) }
         switch stop {
         case .ended: break

@@ -21,8 +21,8 @@ final class Wait: Sendable {
     /// Suspends until the awaited event has come, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - begin: Registers the wait. It is called when the cancellation handler is installed, so every later cancel
-    ///     calls `forget`.
+    ///   - begin: Registers the wait. It is called when the cancellation handler is installed, so every later
+    ///     cancellation calls `forget`.
     ///   - forget: Removes the wait from its owner's state machine. It runs on the thread that cancels, before the task
     ///     resumes.
     /// - Returns: True if the event has come; false if the task was cancelled.

@@ -191,17 +191,17 @@ extension TracedOperation.Obstacle: Codable {
 extension TracedOperation.Cancel: Codable {
     private enum CodingKeys: String, CodingKey { case time, reason }
 
-    /// Decodes a cancel.
+    /// Decodes a cancellation.
     ///
     /// - Parameter decoder: The decoder to read from.
-    /// - Throws: A `DecodingError` if the data is not that of a cancel.
+    /// - Throws: A `DecodingError` if the data is not that of a cancellation.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         time = try values.requiredTime(.time)
         reason = try values.decode(String.self, forKey: .reason)
     }
 
-    /// Encodes the cancel.
+    /// Encodes the cancellation.
     ///
     /// - Parameter encoder: The encoder to write to.
     /// - Throws: Any error of the encoder.

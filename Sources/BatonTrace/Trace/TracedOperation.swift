@@ -28,7 +28,7 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
     /// The times in which the queue was suspended while the operation waited for it; see
     /// ``TracedWait/Reason/suspension``.
     public internal(set) var suspensions: [Trace.Suspension] = []
-    /// The cancel, if the operation was cancelled before its outcome.
+    /// The cancellation, if the operation was cancelled before its outcome.
     public internal(set) var cancel: Cancel?
     /// The time when the operation finished.
     public internal(set) var finished: Duration?
@@ -129,9 +129,9 @@ extension TracedOperation {
         public internal(set) var end: Duration?
     }
 
-    /// A cancel that came before the outcome.
+    /// A cancellation that came before the outcome.
     public struct Cancel: Sendable, Hashable {
-        /// The time of the cancel.
+        /// The time of the cancellation.
         public internal(set) var time: Duration
         /// The reason, as the end of a sentence that begins with "was cancelled".
         public internal(set) var reason: String

@@ -89,7 +89,7 @@ import Testing
         queue.add(operation)
         await inner.started.wait()
         operation.cancel(reason: .because("of a whim"))
-        // The start may be reported before the body waits for the end, and only then is a cancel forwarded.
+        // The start may be reported before the body waits for the end, and only then is a cancellation forwarded.
         while !inner.isCancelled { await Task.yield() }
         #expect(operation.state == .executing)
         inner.finish()

@@ -98,7 +98,7 @@ struct Oops: Error, Equatable, CustomStringConvertible {
 }
 
 extension Result where Failure == OperationError {
-    /// The reason of the cancel, if the operation was cancelled.
+    /// The reason of the cancellation, if the operation was cancelled.
     var cancellation: String? {
         if case .failure(.cancelled(let reason)) = self { "\(reason)" } else { nil }
     }

@@ -70,7 +70,7 @@
             #expect(await pair.events()["end 1 43 0"] == 1)
         }
 
-        @Test("A cancel reaches the server at once, and other requests on the connection continue")
+        @Test("A cancellation reaches the server at once, and other requests on the connection continue")
         func cancels() async throws {
             let pair = await Pair("ok hold hold bytes=10 ok")
             _ = try await outcome(pair.page).get()

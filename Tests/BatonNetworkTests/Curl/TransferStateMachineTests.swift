@@ -53,7 +53,7 @@ private final class Box {
         if case .end(.failed(let error)) = taken { error is CancellationError } else { false }
     }
 
-    @Test("A cancel before the end is reported, however the transfer ends", arguments: [true, false])
+    @Test("A cancellation before the end is reported, however the transfer ends", arguments: [true, false])
     func cancelBeforeTheEnd(_ hasHead: Bool) {
         let machine = Box()
         if hasHead { _ = machine.receive(head) }
@@ -111,7 +111,7 @@ private final class Box {
         #expect(!machine.take().resumes)
     }
 
-    @Test("A cancel discards the buffered bytes, counts once, and ends when the thread has seen it")
+    @Test("A cancellation discards the buffered bytes, counts once, and ends when the thread has seen it")
     func cancels() {
         let machine = Box()
         _ = machine.receive(head)

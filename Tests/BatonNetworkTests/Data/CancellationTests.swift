@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// A cancel at any stage ends the operation with `cancelled`, never with a value or another error.
+/// A cancellation at any stage ends the operation with `cancelled`, never with a value or another error.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let queue = AsyncOperationQueue()
     private let key = freshKey()

@@ -58,7 +58,7 @@ import Testing
         try await server.release(key)
     }
 
-    /// The cancel arrives when all bytes are written, just before the rename.
+    /// The cancellation arrives when all bytes are written, just before the rename.
     @Test func aCancelAtTheRenameLeavesTheRestToALaterOne() async throws {
         let context = OperationContext()
         let all = TestServer.bytes(2_000_000)
@@ -68,7 +68,7 @@ import Testing
         let stub = StubTransport { _ in
             HTTPAnswer(headers: ["ETag": "\"tag\"", "Content-Length": "2000000"], all) {
                 operations.events[0].cancel()
-                // If a worker has just started the operation, its task learns of the cancel shortly afterwards.
+                // If a worker has just started the operation, its task learns of the cancellation shortly afterwards.
                 while !Task.isCancelled { await Task.yield() }
             }
         }

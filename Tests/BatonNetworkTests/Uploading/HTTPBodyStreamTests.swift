@@ -141,7 +141,7 @@ import Testing
         #expect(seen.count == 200_000_000)
     }
 
-    @Test("A cancel ends the sequence, and then the operation", arguments: Transports.forUploads)
+    @Test("A cancellation ends the sequence, and then the operation", arguments: Transports.forUploads)
     func cancelling(_ transport: any HTTPTransport) async throws {
         let log = EventLog<String>()
         let stream = HTTPBodyStream {

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-/// Tests a cancel at every stage of a run.
+/// Tests a cancellation at every stage of a run.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
@@ -86,7 +86,7 @@ import Testing
         #expect(operation.wasCancelled)
     }
 
-    /// The program has already succeeded, so its outcome is not changed by the cancel.
+    /// The program has already succeeded, so its outcome is not changed by the cancellation.
     @Test func whenItHasEndedAndItsOutputIsStillRead() async throws {
         let gate = Gate()
         let operation = AsyncOperation(

@@ -33,7 +33,7 @@ import Testing
     @Test func aCancelAfterAFailureThatWouldBeFollowedByAnotherAttemptIsTheOutcome() {
         for (attempts, ending) in [(2, "cancelled on request"), (1, "failed: failure 1")] {
             let stage = TestQueue()
-            // The cancel comes between the end of the body and the decision whether the body runs again.
+            // The cancellation comes between the end of the body and the decision whether the body runs again.
             stage.queue.around { context, body in
                 defer { context.operation.cancel() }
                 try await body()

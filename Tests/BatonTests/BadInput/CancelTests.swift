@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Tests of cancels from different places and at different times.
+/// Tests of cancellations from different places and at different times.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let stage = TestQueue(width: 1)
 
@@ -127,7 +127,7 @@ import Testing
         wide.queue.add(operations.events)
         wide.steps.runAll()
         operations.events[0].cancel()
-        #expect(operations.events.allSatisfy { $0.isCancelled }, "Before the first cancel has returned.")
+        #expect(operations.events.allSatisfy { $0.isCancelled }, "Before the first call of `cancel` has returned.")
         wide.steps.runAll()
         #expect(operations.events.last?.ending == "cancelled because of 98")
     }

@@ -42,7 +42,7 @@ import Testing
         let (queue, top, gate, log) = await started(depth: Self.promisedDepth)
         top.cancel()
         gate.open()
-        #expect((try? await top.value) == Self.promisedDepth, "A value after a cancel is a success.")
+        #expect((try? await top.value) == Self.promisedDepth, "A value after a cancellation is a success.")
         #expect(top.isCancelled)
         #expect(log.events == [true], "It has reached the innermost.")
         await queue.waitUntilIdle()
@@ -68,7 +68,7 @@ import Testing
         #expect(log.events == [false])
     }
 
-    /// Each `onCancel` handler cancels the next operation inside the cancel of its own operation.
+    /// Each `onCancel` handler cancels the next operation inside the cancellation of its own operation.
     @Test func fromOnCancelHandlersInARow() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
         let gate = Gate()

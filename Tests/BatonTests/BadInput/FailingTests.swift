@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Tests of bodies that throw or ignore a cancel, inputs that never come, and dependencies that nobody adds.
+/// Tests of bodies that throw or ignore a cancellation, inputs that never come, and dependencies that nobody adds.
 @Suite(.timeLimit(.minutes(10))) struct FailingTests {
     @Test func aThrowingBodyIsTheFailure() async {
         let operation = AsyncOperation<Int>("operation") { throw Oops(text: "burnt") }

@@ -1,8 +1,8 @@
 import Baton
 import Testing
 
-/// Tests of cancels that race with a worker which takes up the operation and examines its inputs and conditions. Only
-/// ThreadSanitizer detects most of the possible errors.
+/// Tests of cancellations that race with a worker which takes up the operation and examines its inputs and conditions.
+/// Only ThreadSanitizer detects most of the possible errors.
 @Suite(.timeLimit(.minutes(10))) struct CancelledWhileTakenUpTests {
     @Test func theInputsThatItLetsGoAreNotLookedAt() async {
         let queue = AsyncOperationQueue()

@@ -17,7 +17,7 @@ import Testing
         let observation = queue.observe { event in told.withLock { $0[event.operation.id, default: []].append(event) } }
         for round in 0..<2000 {
             let operation = AsyncOperation("a") { for _ in 0..<round % 4 { await Task.yield() } }
-            // In some rounds the cancel also races with the add.
+            // In some rounds the cancellation also races with the add.
             if round % 5 > 0 { queue.add(operation) }
             async let cancelled: Void = operation.cancel()
             if round % 5 == 0 { queue.add(operation) }

@@ -69,7 +69,7 @@ struct SleepTests {
         }
     }
 
-    @Test("A cancel ends the sleep at once")
+    @Test("A cancellation ends the sleep at once")
     func cancel() {
         let stage = TestQueue()
         let operation = sleeping(stage, "awake", for: .seconds(1))
@@ -81,7 +81,7 @@ struct SleepTests {
         #expect(stage.ran == [])
     }
 
-    @Test("When the cancel of a sleep returns, the clock has no sleeper any more")
+    @Test("When a call that cancels a sleep returns, the clock has no sleeper any more")
     func cancelAtOnce() async {
         let clock = TestClock()
         let isKnown = Gate()
@@ -138,7 +138,7 @@ struct SleepTests {
         #expect(stage.ran == ["CancellationError"])
     }
 
-    @Test("Child tasks sleep beside one another, and a cancel of one ends its sleep alone")
+    @Test("Child tasks sleep beside one another, and a cancellation of one ends its sleep alone")
     func childTasks() {
         let stage = TestQueue()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
@@ -165,7 +165,7 @@ struct SleepTests {
         #expect(operation.ending == "success")
     }
 
-    @Test("A cancel of the operation reaches the sleeps of its child tasks")
+    @Test("A cancellation of the operation reaches the sleeps of its child tasks")
     func cancelReachesChildTasks() {
         let stage = TestQueue()
         let operation = AsyncOperation("operation") { context in
@@ -191,7 +191,7 @@ struct SleepTests {
     }
 
     @Test(
-        "However long a sleep is, a cancel ends it",
+        "However long a sleep is, a cancellation ends it",
         arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 18])
     func enormous(duration: Duration) async {
         let stage = TestQueue()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite("A cancel that includes dependencies ends operations that no other operation needs")
+@Suite("A cancellation that includes dependencies ends operations that no other operation needs")
 struct CancellingNeedsTests {
     private func suspended() -> TestQueue { TestQueue(width: 1, isSuspended: true) }
 
@@ -25,7 +25,7 @@ struct CancellingNeedsTests {
         #expect(stage.ran == ["shared", "other"])
     }
 
-    @Test("A plain cancel leaves the dependencies alone")
+    @Test("A plain cancellation leaves the dependencies alone")
     func without() {
         let stage = suspended()
         let first = stage.noting("first")
@@ -56,7 +56,7 @@ struct CancellingNeedsTests {
         try await waiting.value
     }
 
-    @Test("A cancel handles operations that were not added, a diamond, a cycle, and a group that others need")
+    @Test("A cancellation handles operations that were not added, a diamond, a cycle, and a group that others need")
     func shapes() {
         let stage = suspended()
         let top = stage.noting("top")

@@ -207,7 +207,7 @@ struct SignalShutdownTests {
         for shutdown in shutdowns { #expect(await shutdown.value == .urgent) }
     }
 
-    @Test("A cancel of the caller cancels everything, whether a signal has come or not", arguments: [false, true])
+    @Test("Cancelling the caller cancels everything, whether a signal has come or not", arguments: [false, true])
     func cancelOfTheCaller(hasSignalCome: Bool) async {
         let rig = await Harness()
         let shutdown = rig.shutdown()

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "A suspension, an obstacle or a cancel without its time is refused",
+        "A suspension, an obstacle or a cancellation without its time is refused",
         arguments: [
             #""suspensions":[{"end":1}]"#, #""attempts":[{"number":1,"obstacles":[{"reason":"rate","end":1}]}]"#,
             #""cancel":{"reason":"x"}"#,

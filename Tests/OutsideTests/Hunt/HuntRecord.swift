@@ -11,7 +11,7 @@ final class HuntRecord: Sendable {
     let didStart = Atomic<Int>(0)
     let didCancel = Atomic<Int>(0)
     let handlersAdded = Atomic<Int>(0)
-    /// True while the body waits for a cancel.
+    /// True while the body waits for a cancellation.
     let isWaiting = Atomic<Bool>(false)
 }
 

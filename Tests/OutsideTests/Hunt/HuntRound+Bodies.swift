@@ -38,7 +38,7 @@ extension HuntRound {
     /// because the end of an attempt does not set `isCancelled`.
     func checkCancel(_ node: HuntProgram.Node, _ context: OperationContext, _ place: String) {
         guard Task.isCancelled, !context.operation.isCancelled, !node.features.contains(.timeout) else { return }
-        fault("n\(node.id) sees a cancel \(place), in attempt \(context.attempt), and nobody has cancelled it")
+        fault("n\(node.id) sees a cancellation \(place), in attempt \(context.attempt), and nobody has cancelled it")
     }
 
     func begin(_ queue: Int) { if let text = counts.beginHolding(queue) { fault(text) } }
@@ -157,7 +157,7 @@ extension HuntRound {
             begin(node.queue)
             defer { counts.endHolding(node.queue) }
             if Task.isCancelled, !context.operation.isCancelled {
-                fault("a child of n\(node.id) sees a cancel, and nobody has cancelled it")
+                fault("a child of n\(node.id) sees a cancellation, and nobody has cancelled it")
             }
             if depth < 1 {
                 let next = child(number, of: node, depth: depth + 1)

@@ -89,7 +89,7 @@ extension HuntRound {
         if features.contains(.waitingLimit) { operation.timeout(waiting: .microseconds(choice % 8_000)) }
         if features.contains(.unique) {
             let policies: [UniquenessPolicy] = [.reject, .join, .replace]
-            // A joiner of an operation that waits for its cancel would prevent the cancel.
+            // A joiner of an operation that waits for its cancellation would prevent the cancellation.
             let isCancelled = !features.isDisjoint(with: [.cancel, .heldDependency])
             operation.unique(by: "\(unique) \(isCancelled ? node.id + 2 : choice % 2)", policy: policies[choice % 3])
         }
@@ -123,18 +123,18 @@ extension HuntRound {
                 if record.willFinish.add(1, ordering: .relaxed).newValue > 1 {
                     fault("n\(node.id): willFinish came twice")
                 }
-                if Task.isCancelled { fault("n\(node.id): a willFinish handler sees a cancel") }
+                if Task.isCancelled { fault("n\(node.id): a willFinish handler sees a cancellation") }
                 if selfCancels(node, 4) { cancelThisTask() }
                 if choice % 2 == 0 { await Task.yield() }
             }
             operation.willFinish { [self] _ in
-                if Task.isCancelled { fault("n\(node.id): the second willFinish handler sees a cancel") }
+                if Task.isCancelled { fault("n\(node.id): the second willFinish handler sees a cancellation") }
             }
         }
         if features.contains(.handlers) {
             operation.didStart { [self] in
                 if record.didStart.add(1, ordering: .relaxed).newValue > 1 { fault("n\(node.id): didStart came twice") }
-                if Task.isCancelled { fault("n\(node.id): didStart sees a cancel") }
+                if Task.isCancelled { fault("n\(node.id): didStart sees a cancellation") }
                 if selfCancels(node, 5) { cancelThisTask() }
             }
             operation.didCancel { [self] _ in
@@ -151,7 +151,7 @@ extension HuntRound {
         record.handlersAdded.add(1, ordering: .relaxed)
         operation.didFinish { [self, weak operation] result in
             token.touch()
-            if Task.isCancelled { fault("n\(id): didFinish sees a cancel") }
+            if Task.isCancelled { fault("n\(id): didFinish sees a cancellation") }
             record.didFinish.add(1, ordering: .relaxed)
             guard let operation else { return }
             if operation.state != .finished { fault("n\(id): didFinish came before the end") }

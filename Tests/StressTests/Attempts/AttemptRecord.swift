@@ -39,7 +39,7 @@ extension Ledger {
         check(record.isBetweenRuns, "G2: the body of n\(id) runs twice at once")
         let runs = record.starts.add(1, ordering: .relaxed).newValue
         check(runs <= note?.mostRuns ?? 1, "G2: the body of n\(id) has begun \(runs) times")
-        check(!record.attempts.isOver.load(ordering: .relaxed), "G21: n\(id) runs again after a cancel")
+        check(!record.attempts.isOver.load(ordering: .relaxed), "G21: n\(id) runs again after a cancellation")
         let last = record.attempts.last.exchange(attempt, ordering: .relaxed)
         let isNext = attempt == last + 1 || attempt == 1 && note?.repetition != nil
         check(isNext, "G21: attempt \(attempt) of n\(id) began after attempt \(last)")
@@ -56,7 +56,7 @@ extension Ledger {
     func wasAsked(_ id: Int, failures: Int?) -> Int {
         let expected = nodes[id].attempts.last.load(ordering: .relaxed) - 1
         check(failures ?? expected == expected, "G21: n\(id) is asked about failure \(failures!), not \(expected)")
-        // The predicate of an operation that was cancelled meanwhile may see the cancel.
+        // The predicate of an operation that was cancelled meanwhile may see the cancellation.
         check(!Task.isCancelled || !isSeeded || hasReason(id), "G16: the predicate of n\(id) is cancelled")
         return expected
     }

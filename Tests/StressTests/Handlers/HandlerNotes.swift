@@ -41,7 +41,7 @@ extension Ledger {
         await handler()
         let wasCancelled = operation.isCancelled
         operation.cancel(reason: .because("too late"))
-        check(operation.isCancelled == wasCancelled, "G1: a cancel reached n\(id) after its outcome was decided")
+        check(operation.isCancelled == wasCancelled, "G1: a cancellation reached n\(id) after its outcome was decided")
         if holds {
             check(operation.endResult == nil, "G28: n\(id) was published while a willFinish handler ran")
             record.holdingBack.subtract(1, ordering: .relaxed)

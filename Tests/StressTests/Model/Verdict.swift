@@ -118,9 +118,10 @@ struct Verdict {
             ledger.check(!isChild, "G24: n\(node.id) is a child, and was not run because its queue was released")
             ledger.check(isReleased, "n\(node.id): its queue was not released while suspended")
         case .threw, .threwOn:
-            // The body threw before the predicate was asked about another attempt, and the cancel came afterwards.
+            // The body threw before the predicate was asked about another attempt, and the cancellation came
+            // afterwards.
             let mayStand = !ledger.isSeeded || node.isAskedSlowly
-            ledger.check(!end.isCancelled || mayStand, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
+            ledger.check(!end.isCancelled || mayStand, "G18: n\(node.id) threw after a cancellation: \(end.outcome)")
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         case .queueShutDown: ledger.check(ending != .idle, "n\(node.id): its queue was not shut down")
         case .exclusionDeadlock: break
@@ -132,7 +133,7 @@ struct Verdict {
         }
     }
 
-    /// Returns the reasons of all cancels that can have reached the node.
+    /// Returns the reasons of all cancellations that can have reached the node.
     private func reasonsToCancel(_ id: Int) -> [Outcome.Reason] {
         var reasons = ledger.nodes[id].cancels.withLock { $0 }
         let queue = ledger.queue(of: id)

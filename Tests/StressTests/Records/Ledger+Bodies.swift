@@ -36,7 +36,7 @@ extension Ledger {
         check(
             isRequested || !sees || graph.nodes[id].mayBeCut
                 || nodes[id].hasCancelledItself.load(ordering: .relaxed),
-            "G16: the body of n\(id) sees a cancel that nobody asked for")
+            "G16: the body of n\(id) sees a cancellation that nobody asked for")
         check(sees || !isRequested || !isSeeded, "G16: the body of n\(id) does not see that it was cancelled")
     }
 

@@ -84,8 +84,8 @@ final class Site: Sendable {
 
     /// Cancels an operation, records the reason, and checks the effect.
     ///
-    /// - Parameter isNested: True if the caller is an `onCancel` handler. The effects of this cancel may then be
-    /// delayed until the outer cancel ends.
+    /// - Parameter isNested: True if the caller is an `onCancel` handler. The effects of this cancellation may then be
+    /// delayed until the outer cancellation ends.
     func cancel(_ operation: AnyOperation, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
         let record = ledger.nodes[id]
@@ -108,8 +108,8 @@ final class Site: Sendable {
             !ledger.isSeeded || wasRunning || operation.state == .finished
                 || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
-        // Under threads, another cancel may not have reached the children yet, or a child may be about to report to
-        // its parent.
+        // Under threads, another cancellation may not have reached the children yet, or a child may be about to report
+        // to its parent.
         if isNested || !wasRunning || !ledger.isSeeded { return }
         let group = (ledger.graph.nodes[id].group?.children ?? []).compactMap { id in made.withLock { $0[id].operation }
         }

@@ -18,7 +18,7 @@ extension HTTPTransportConformance {
                 try requireCancelled(trial, await task.value)
                 try trial.requireEqual(trial.server.requests.count, 0, "the number of requests")
             },
-            Case("cancel-connecting", "A cancel while the transport connects ends the request.") { trial in
+            Case("cancel-connecting", "A cancellation while the transport connects ends the request.") { trial in
                 let port = try SilentPort(.staysSilent)
                 let request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
                 try await requireSoon(
@@ -26,14 +26,14 @@ extension HTTPTransportConformance {
                     once: { _ in try await ContinuousClock().sleep(for: .milliseconds(50)) })
                 withExtendedLifetime(port) {}
             },
-            Case("cancel-before-head", "A cancel before the head closes the connection.") { trial in
+            Case("cancel-before-head", "A cancellation before the head closes the connection.") { trial in
                 trial.server.on("/", .waitForRelease("never"))
                 try await requireSoon(
                     trial, { _ in await trial.get() },
                     once: { try await trial.server.waitForRequests($0 + 1) },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
-            Case("cancel-in-body", "A cancel inside the body closes the connection.") { trial in
+            Case("cancel-in-body", "A cancellation inside the body closes the connection.") { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("never"))
                 // One stream for each run, because the body may arrive in several pieces.
@@ -43,7 +43,7 @@ extension HTTPTransportConformance {
                     once: { for await _ in streams[$0].stream { break } },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
-            Case("cancel-in-fast-body", "A cancel ends a transfer soon, even if its bytes arrive fast.") { trial in
+            Case("cancel-in-fast-body", "A cancellation ends even a fast transfer soon.") { trial in
                 trial.server.on("/", .answerHead(200, ["Content-Length: \(1 << 40)"]), .sendPattern(count: 1 << 40))
                 try await requireSoon(
                     trial,
@@ -62,7 +62,7 @@ extension HTTPTransportConformance {
                     },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
-            Case("cancel-in-upload", "A cancel during an upload closes the connection.") { trial in
+            Case("cancel-in-upload", "A cancellation during an upload closes the connection.") { trial in
                 // The server has to keep reading: it sees that the client closed the connection only after it has read
                 // the bytes that were sent before.
                 trial.server.on("/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)))
@@ -72,7 +72,7 @@ extension HTTPTransportConformance {
                     once: { try await trial.server.waitForRequests($0 + 1) },
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
-            Case("cancel-one-of-many", "A cancel disturbs no other request.") { trial in
+            Case("cancel-one-of-many", "A cancellation disturbs no other request.") { trial in
                 trial.server.on("/held", .waitForRelease("never"))
                 trial.server.on("/", .waitForRelease("answer"), .answer(200, body: "hello"))
                 let held = Task { await trial.get("/held") }
@@ -104,13 +104,13 @@ extension HTTPTransportConformance {
         ]
     }
 
-    /// The time that a cancel may take.
+    /// The time that a cancellation may take.
     private static let soon = Duration.milliseconds(200)
 
     private static let cancelledRuns = 3
 
-    /// Cancels a request several times, and requires that the fastest run ends soon after the cancel. Other runs may be
-    /// slow because the machine is busy.
+    /// Cancels a request several times, and requires that the fastest run ends soon after the cancellation. Other runs
+    /// may be slow because the machine is busy.
     private static func requireSoon(
         _ trial: Trial, _ send: @escaping @Sendable (Int) async -> Trial.Outcome,
         once begun: @Sendable (Int) async throws -> Void,
@@ -126,9 +126,9 @@ extension HTTPTransportConformance {
             let (outcome, end) = await task.value
             try requireCancelled(trial, outcome)
             times.append(start.duration(to: end))
-            try await within(.seconds(2), "the end of the connection after the cancel") { try await check(number) }
+            try await within(.seconds(2), "the end of the cancelled connection") { try await check(number) }
         }
-        if let fastest = times.min(), fastest > soon { throw trial.failure("the cancel took \(fastest)") }
+        if let fastest = times.min(), fastest > soon { throw trial.failure("the cancellation took \(fastest)") }
     }
 
     private static func requireCancelled(_ trial: Trial, _ outcome: Trial.Outcome) throws {

@@ -118,7 +118,7 @@ extension HTTPTransportConformance {
                 try trial.requireAnswer(await outcome, body: "hello")
                 try trial.requireEqual(trial.server.requests[0].body, Data("firstsecond".utf8), "the body")
             },
-            Case("stream-cancelled", "A cancel ends a stream that waits for its next piece.") { trial in
+            Case("stream-cancelled", "A cancellation ends a stream that waits for its next piece.") { trial in
                 trial.server.on("/", .answer())
                 let (pieces, continuation) = AsyncStream.makeStream(of: Data.self)
                 let ended = Shared(false)
@@ -132,7 +132,7 @@ extension HTTPTransportConformance {
                 let task = Task { await trial.send(trial.request("/", "POST"), .stream(stream)) }
                 for await _ in begins { break }
                 task.cancel()
-                let outcome = try await within(.seconds(5), "the cancel") { await task.value }
+                let outcome = try await within(.seconds(5), "the cancellation") { await task.value }
                 guard case .cancelled = outcome else {
                     throw trial.failure("expected a CancellationError, but got \(outcome)")
                 }

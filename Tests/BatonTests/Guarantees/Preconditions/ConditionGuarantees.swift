@@ -93,7 +93,8 @@ private struct Asks: OperationCondition {
         #expect(stage.ran.isEmpty)
     }
 
-    /// The operation is cancelled at a random time. It has one outcome, and its body does not start after the cancel.
+    /// The operation is cancelled at a random time. It has one outcome, and its body does not start after the
+    /// cancellation.
     @Test func G15_aCancelWhileAConditionIsEvaluated() async throws {
         try await exploring(schedules: 500) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: scheduler)
