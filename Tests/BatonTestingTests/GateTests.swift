@@ -62,7 +62,7 @@ import Testing
     }
 
     /// This test can fail under ThreadSanitizer only.
-    @Test func whatWasWrittenBeforeOpeningIsSeenByWhoWaited() async {
+    @Test func waitersSeeWritesFromBeforeTheOpening() async {
         final class Box: @unchecked Sendable { var value = 0 }  // Safe: written before the gate opens, read after.
         let gate = Gate()
         let box = Box()
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// In some schedules the gate opens before the tasks watch it, in others afterwards.
-    @Test func whoWatchesGoesOnWhenTheGateOpens() async throws {
+    @Test func openingTheGateResumesItsWatchers() async throws {
         try await exploring(schedules: 50) { scheduler in
             let gate = Gate()
             let watchers = (1...3).map { count in

@@ -193,7 +193,7 @@ private func mixture(_ scheduler: SeededScheduler) async throws -> [String] {
         }
     }
 
-    @Test func whoStillSleepsWhenTheBodyHasEndedIsLeftAsleep() async throws {
+    @Test func tasksThatSleepAtTheEndOfTheBodyStayAsleep() async throws {
         let scheduler = SeededScheduler(seed: 1)
         let nap = try await scheduler.run { scheduler in
             let nap = Task(executorPreference: scheduler) { try await scheduler.clock.sleep(for: .seconds(1)) }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WeakObjectTableTests {
     private final class Object: Sendable {}
 
-    @Test func whatIsKeptIsFoundAgain() {
+    @Test func aKeptObjectIsFoundAgain() {
         let table = WeakObjectTable<Object>()
         let (operation, other) = (AsyncOperation {}, AsyncOperation {})
         let first = table.find(for: operation) { Object() }
@@ -17,7 +17,7 @@ import Testing
         withExtendedLifetime(first.object) {}
     }
 
-    @Test func whatHasGoneIsMadeAnew() {
+    @Test func aReleasedObjectIsMadeAgain() {
         let table = WeakObjectTable<Object>()
         let operation = AsyncOperation {}
         #expect(table.find(for: operation) { Object() }.isNew)
@@ -27,7 +27,7 @@ import Testing
         withExtendedLifetime(second.object) {}
     }
 
-    @Test func whatIsForgottenIsThatOneAndNotItsSuccessor() {
+    @Test func forgettingAnObjectLeavesItsSuccessor() {
         let table = WeakObjectTable<Object>()
         let operation = AsyncOperation {}
         let object = table.find(for: operation) { Object() }.object

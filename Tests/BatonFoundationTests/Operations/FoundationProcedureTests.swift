@@ -36,7 +36,7 @@ import Testing
 
     /// Blocks as many operations at once as the task pool has threads. Not more, because Dispatch waits a second before
     /// it starts each further thread.
-    @Test func whatBlocksItsThreadBlocksNoTask() async throws {
+    @Test func anOperationThatBlocksItsThreadBlocksNoTask() async throws {
         let (begun, end) = (EventLog<Int>(), DispatchSemaphore(value: 0))
         let count = ProcessInfo.processInfo.activeProcessorCount
         let all = (0..<count).map { number in
@@ -204,7 +204,7 @@ import Testing
         #expect(log.events == ["ran"])
     }
 
-    @Test func whatTheOutputThrowsIsTheError() async {
+    @Test func anErrorOfTheOutputIsTheFailure() async {
         let operation = AsyncOperation(foundation: BlockOperation {}) { _ in throw Oops() }
         #expect(await run(operation, on: queue).failure?.underlyingError as? Oops == Oops())
     }

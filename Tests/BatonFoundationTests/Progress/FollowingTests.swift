@@ -43,7 +43,7 @@ import Testing
         #expect(seen.events.map(\.description) == ["3 of 4 (75 %)"])
     }
 
-    @Test func whatItsChildrenHaveReachedCounts() async throws {
+    @Test func unitsOfItsChildrenCount() async throws {
         let progress = Progress.discreteProgress(totalUnitCount: -1)
         let child = Progress.discreteProgress(totalUnitCount: -1)
         progress.totalUnitCount = 2
@@ -84,7 +84,7 @@ import Testing
             await run(operation, on: queue).cancellation == "because the progress that it follows was cancelled")
     }
 
-    @Test func whatTheBodyThrowsIsThrown() async {
+    @Test func anErrorOfTheBodyIsThrown() async {
         let operation = AsyncOperation("ours") { [clock] context in
             try await context.follow(Progress.discreteProgress(totalUnitCount: -1), clock: clock) { throw Oops() }
         }

@@ -27,7 +27,7 @@ import Testing
         #expect(counts.total == ofTotal)
     }
 
-    @Test func whatIsDoneIsAllOfIt() {
+    @Test func doneMeansAllUnits() {
         #expect(UnitCounts.done(0) == UnitCounts(completed: 1, total: 1, fraction: 1, isComplete: true))
         #expect(UnitCounts.done(7) == UnitCounts(completed: 7, total: 7, fraction: 1, isComplete: true))
     }

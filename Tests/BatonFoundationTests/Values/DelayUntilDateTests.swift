@@ -85,7 +85,7 @@ import Testing
         #expect(reads.count == 1)
     }
 
-    @Test func whatItReadsTheTimeWithIsReleasedWithIt() async throws {
+    @Test func theClosureThatReadsTheTimeIsReleasedWithTheOperation() async throws {
         let log = EventLog<String>()
         let operation: AsyncOperation<Void>
         do {

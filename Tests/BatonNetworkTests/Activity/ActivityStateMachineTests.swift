@@ -61,7 +61,7 @@ import Testing
         #expect(steps(&machine, at: .seconds(2)) == [.end])
     }
 
-    @Test func whatDoesNotRunDoesNotEnd() {
+    @Test func anUnknownEndIsIgnored() {
         var machine = ActivityStateMachine(delay: .zero)
         #expect(machine.ended(1, at: .zero) == false)
         _ = machine.started(1)

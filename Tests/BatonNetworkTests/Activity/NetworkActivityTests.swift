@@ -75,7 +75,7 @@ import Testing
         await isHidden()
     }
 
-    @Test func whatWaitsDoesNotCount() async throws {
+    @Test func waitingOperationsDoNotCount() async throws {
         let queue = AsyncOperationQueue(isSuspended: true, clock: clock)
         let observation = queue.addObserver(activity)
         let waiting = AsyncOperation { 1 }
@@ -100,7 +100,7 @@ import Testing
         await isHidden()
     }
 
-    @Test func whatRepeatsDoesNotCountInBetween() async throws {
+    @Test func repeatedOperationsDoNotCountBetweenRuns() async throws {
         let queue = AsyncOperationQueue(clock: clock)
         queue.addObserver(activity)
         let repeated = AsyncOperation {}.repeat(every: .seconds(60))

@@ -37,7 +37,7 @@ import Testing
         #expect(await refusal(missing) == HTTPError.Refusal(status: 404, excerpt: "no"))
     }
 
-    @Test func whatHasNoBodyIsNotTooShort() async throws {
+    @Test func aResponseWithoutABodyIsNotTooShort() async throws {
         for status in ["204 No Content", "304 Not Modified"] {
             let page = HTTPData(raw("HTTP/1.1 \(status)\nContent-Length: 5\n\n")).validation(.none)
             #expect(try await outcome(page).get().data.isEmpty)
@@ -86,7 +86,7 @@ import Testing
         try await server.release(key)
     }
 
-    @Test func whatMayBeSentAgain() {
+    @Test func requestsThatMayBeSentAgain() {
         func allows(_ reason: HTTPError.Reason, _ method: String) -> Bool {
             var request = URLRequest(url: server.url("/"))
             request.httpMethod = method

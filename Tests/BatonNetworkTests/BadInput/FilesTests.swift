@@ -63,7 +63,7 @@ import Testing
         #expect(String(decoding: answer.data, as: UTF8.self).contains("\"count\": 7"))
     }
 
-    @Test func whatIsNoFileIsSaidToBeNone() async throws {
+    @Test func anHTTPURLInPlaceOfAFileIsAnError() async throws {
         let page = try #require(URL(string: "https://example.org/tmp/x?secret"))
         let download = await failure(HTTPDownload(server.url("/bytes/10"), to: page))
         let upload = await failure(HTTPUpload(file: page, to: server.url("/upload")))
@@ -111,7 +111,7 @@ import Testing
         #expect(rights(".file.partial") == 0o600)
     }
 
-    @Test func whatALinkLeadsToIsReplaced() async throws {
+    @Test func theTargetOfALinkIsReplaced() async throws {
         let other = try TestFolder()
         try Data("old".utf8).write(to: other.file("file"))
         try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: other.file("file"))

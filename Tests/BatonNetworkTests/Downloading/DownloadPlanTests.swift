@@ -12,7 +12,7 @@ import Testing
             origin: start > 0 ? origin : nil)
     }
 
-    @Test func whatFollowsIsTheRestOrAllOfIt() {
+    @Test func aResponseContinuesOrReplacesTheFile() {
         #expect(plan(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"tag\""]) == .append(total: 100))
         #expect(plan(206, ["Content-Range": "bytes 40-99/*", "ETag": "\"tag\""]) == .append(total: 100))
         #expect(plan(200) == .replace)
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// RFC 9110, 8.8.2.2 and 13.1.5, defines which validators may be used in If-Range.
-    @Test func whatCanBeAskedForLater() {
+    @Test func validatorsForALaterRequest() {
         func validator(_ headers: [String: String]) -> String? {
             PartialFile.Origin(HTTPHead(status: 200, url: nil, headers: HTTPHeaders(headers)), url: "u")?.validator
         }

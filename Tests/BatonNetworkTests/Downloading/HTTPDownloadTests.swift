@@ -36,7 +36,7 @@ import Testing
         #expect(folder.content("file") == Data())
     }
 
-    @Test func whatWasThereIsReplacedAtTheEndAndNotBefore() async throws {
+    @Test func anExistingFileIsReplacedOnlyAtTheEnd() async throws {
         try Data("old".utf8).write(to: folder.file("file"))
         let key = freshKey()
         let url = server.url("/bytes/1000", ["key": key, "hold": "500"])
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// The write fails in the middle, as it does when the disk becomes full.
-    @Test func whatCannotBeWrittenIsAnErrorAndLeavesNothing() async {
+    @Test func anUnwritableFileIsAnErrorAndLeavesNothing() async {
         let request = URLRequest(url: server.url("/bytes/2000000"))
         let full = HTTPError(.file(.diskFull, path: "file"), request)
         let stub = StubTransport { _ in

@@ -113,7 +113,7 @@ import Testing
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
     }
 
-    @Test func whatBelongsToAnotherAddressIsNotBuiltUpon() async throws {
+    @Test func aPartFromAnotherAddressIsNotContinued() async throws {
         _ = await failure(download(["short": "700000", "etag": "tag", "seed": "5"]))
         #expect(folder.names.count == 2)
         expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// The response to a POST may differ each time, and the request may have side effects.
-    @Test func whatIsNoGETStartsOver() async throws {
+    @Test func aRequestOtherThanGETStartsOver() async throws {
         let faults = try FaultServer()
         defer { faults.stop() }
         let fields = ["ETag: \"a\"", "Accept-Ranges: bytes", "Content-Length: 1000"]

@@ -40,7 +40,7 @@ private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<I
         #expect(!waitsAgain)
     }
 
-    @Test func whatHasComeIsTakenInOnePiece() {
+    @Test func receivedBytesAreTakenInOnePiece() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
         _ = coming(2, &machine)
         _ = coming(1, &machine)
@@ -66,7 +66,7 @@ private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<I
         #expect(coming(1, &machine) == "dropped")
     }
 
-    @Test func whatIsTooMuchForTheMemoryIsWritten() {
+    @Test func bytesBeyondTheMemoryLimitAreWrittenToDisk() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
         #expect(coming(most, &machine) == "kept for []")
         #expect(coming(10, &machine) == "written at 0")

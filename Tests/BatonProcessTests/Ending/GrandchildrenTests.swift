@@ -17,7 +17,7 @@ import Testing
         Neighbours.end(pid)
     }
 
-    @Test func whatTheProgramWroteIsCompleteAllTheSame() async throws {
+    @Test func theOutputOfTheProgramIsCompleteAllTheSame() async throws {
         let result = try await sh("sleep 1000 & head -c 60000 /dev/zero; echo; echo $!").result()
         #expect(result.standardOutput.count > 60_000)
         let pid = Int32(result.text.split(separator: "\n").last ?? "") ?? 0

@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAddedToAFileThatIsReplacedIsInTheNewOne() async throws {
+    @Test func outputAppendedToAReplacedFileIsInTheNewFile() async throws {
         let file = try folder.write("old", to: "out")
         for (output, errors) in [(.file(file), .appending(to: file)), (.appending(to: file), .file(file))]
             as [(StandardOutput, StandardError)]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct OutputReaderTests {
     /// Other processes may still have the pipe open, so the reader does not wait for its end.
-    @Test func whatIsInThePipeWhenTheProgramHasEndedIsRead() async throws {
+    @Test func bytesLeftInThePipeOfAnEndedProgramAreRead() async throws {
         let poller = try Poller()
         let ends = try PipeEnds()
         let written = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 / 256) })

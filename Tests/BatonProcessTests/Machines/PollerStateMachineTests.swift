@@ -14,7 +14,7 @@ import Testing
         #expect(machine.count == 0)
     }
 
-    @Test func whoComesInARoundWakesTheThreadOnce() {
+    @Test func additionsDuringARoundWakeTheThreadOnce() {
         var machine = Machine()
         _ = machine.nextRound()
         let wakes = [machine.add("a", for: .reading, on: 7).mustWake, machine.add("b", for: .reading, on: 8).mustWake]

@@ -38,7 +38,7 @@ import Testing
         #expect(try await queue.run(AsyncOperation(pipeline)).text.contains("20000000"))
     }
 
-    @Test func whoWritesForOneThatHasEnoughSucceeds() async throws {
+    @Test func aWriterSucceedsWhenItsReaderHasEnough() async throws {
         let operations = SubprocessPipeline(Subprocess("yes"), Subprocess("head", arguments: ["-n", "2"])).operations()
         queue.add(operations)
         #expect(try await operations[1].value.text == "y\ny\n")

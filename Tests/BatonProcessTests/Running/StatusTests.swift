@@ -41,7 +41,7 @@ import Testing
         #expect(errors.hasSuffix("xxxend\n"))
     }
 
-    @Test func whatIsCollectedOfStandardError() async throws {
+    @Test func theCollectedPartOfStandardError() async throws {
         let both = try await sh("echo out; echo err >&2", errors: .collected()).result()
         #expect([both.standardOutput, both.standardError] == [Data("out\n".utf8), Data("err\n".utf8)])
         let tail = try await sh("echo 123456789 >&2", errors: .tail(limit: 4)).result()

@@ -108,7 +108,7 @@ import Testing
         #expect(largest.events.last.map { $0 <= 64 << 10 } == true)
     }
 
-    @Test func whatOneProgramWritesDoesNotWaitForAnother() async throws {
+    @Test func outputOfOneProgramDoesNotWaitForAnother() async throws {
         let gate = Gate()
         let queue = AsyncOperationQueue()
         let stuck = AsyncOperation(Subprocess("yes", output: .bytes { _ in try await gate.waitUnlessCancelled() }))

@@ -50,7 +50,7 @@ private struct Oops: Error {}
         #expect(failed.verdict.description == "failed: ‘failing’: Oops()")
     }
 
-    @Test func whatEndsOtherwise() async {
+    @Test func otherEndsOfATrial() async {
         struct Cancels: OperationCondition {
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
                 operation.cancel()

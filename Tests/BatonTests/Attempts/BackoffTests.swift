@@ -61,7 +61,7 @@ struct BackoffTests {
         #expect(delays(.constant(.seconds(1)).jittered { _ in .infinity }, 1) == [.seconds(1)])
     }
 
-    @Test func whatTheErrorSaysIsHonoured() {
+    @Test func theDelayInTheErrorIsHonoured() {
         let backoff = Backoff.constant(.seconds(1)).capped(at: .seconds(2)).honoring { error in
             error.underlyingError is Oops ? .seconds(30) : nil
         }
@@ -116,7 +116,7 @@ struct BackoffTests {
         #expect(!Backoff.linear(from: .seconds(1)).isNegative)
     }
 
-    @Test func whatABackoffHasCapturedIsReleasedWithoutTheLock() {
+    @Test func capturesOfABackoffAreReleasedOutsideTheLock() {
         let operation = AsyncOperation("retried") {}
         let states = EventLog<OperationState>()
         var captured: Release? = Release { [weak operation] in states(operation?.state ?? .finished) }

@@ -83,7 +83,7 @@ import Testing
         #expect(try! operation.result!.get() == 3)
     }
 
-    @Test func whatTheQuestionThrowsBecomesTheError() {
+    @Test func anErrorOfThePredicateBecomesTheFailure() {
         let stage = TestQueue()
         let operation = stage.noting("poll").repeat(every: .seconds(1)) { throw Oops(text: "question") }
         stage.run(operation)

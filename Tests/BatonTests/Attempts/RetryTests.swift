@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsIsTriedAgain() {
+    @Test func aFailedAttemptIsRetried() {
         let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.immediately, attempts: 3)
         stage.run(operation)
@@ -200,7 +200,7 @@ import Testing
         #expect(operation.ending == "failed: failure 2")
     }
 
-    @Test func whatThePredicateThrowsBecomesTheError() {
+    @Test func anErrorOfThePredicateBecomesTheFailure() {
         let stage = TestQueue()
         let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { _ in throw Oops(text: "predicate") }
         stage.run(operation)
@@ -229,7 +229,7 @@ import Testing
         #expect(stage.ran.count == 2)
     }
 
-    @Test func whatKeepsTheBodyFromRunningIsNoAttempt() {
+    @Test func aBodyThatDoesNotRunIsNotAnAttempt() {
         let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let reader = source.then { $0 }.retry(.immediately, attempts: 5) { _ in

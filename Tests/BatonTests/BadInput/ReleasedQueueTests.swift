@@ -11,7 +11,7 @@ import Testing
         AsyncOperation(name) { [log] in log(name) }
     }
 
-    @Test func whatWasAddedGoesOn() {
+    @Test func addedOperationsContinue() {
         let gate = Gate()
         let running = AsyncOperation("running") { await gate.wait() }
         let waiting = noting("waiting")

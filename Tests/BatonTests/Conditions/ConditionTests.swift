@@ -295,7 +295,7 @@ import Testing
         #expect(stage.ran == ["body"])
     }
 
-    @Test func whatItCapturesIsReleasedWithTheOperation() {
+    @Test func itsCapturesAreReleasedWithTheOperation() {
         let tokens = Tokens()
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition("captures") { [token = tokens.make()] _ in

@@ -83,7 +83,7 @@ import Testing
         #expect(step(preconditions.next()).hasPrefix("fail invalidRate"))
     }
 
-    @Test func whatNobodyCouldHoldFailsBeforeAnythingIsAsked() {
+    @Test func impossibleExclusionsFailBeforeConditionsAreEvaluated() {
         var preconditions = Preconditions()
         preconditions.add(.object(Asks()), [])
         preconditions.add([.limited("x", to: 1, weight: 2)])

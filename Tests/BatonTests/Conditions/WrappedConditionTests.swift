@@ -76,7 +76,7 @@ private struct Answer: OperationCondition {
         #expect(stage.ran == ["asks", "body", "request of asks", "asks", "body"])
     }
 
-    @Test func whatBothBringAlongRunsFirst() {
+    @Test func dependenciesOfBothConditionsRunFirst() {
         let stage = TestQueue(width: 1)
         let one = Answer(name: "one", log: stage.log)
         let two = Answer(name: "two", log: stage.log)

@@ -8,7 +8,7 @@ import Testing
         operation.explainedRoots
     }
 
-    @Test func whatNobodyAdded() {
+    @Test func anOperationThatNobodyAdded() {
         let stage = TestQueue()
         let missing = stage.noting("missing")
         let middle = stage.noting("middle", after: missing)

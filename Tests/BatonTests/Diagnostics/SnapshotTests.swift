@@ -40,7 +40,7 @@ import Testing
         #expect(stage.queue.snapshot().isSuspended)
     }
 
-    @Test func whatOneWaitsForHasItsKind() throws {
+    @Test func eachWaitHasItsKind() throws {
         let stage = TestQueue()
         let (gate, key) = (Gate(), ObjectIdentifier(stage.queue))
         let name = "\(#function) \(key)"
@@ -113,7 +113,7 @@ import Testing
 
     /// The clock is read during a snapshot, and then lets an operation finish that another operation was seen to wait
     /// for.
-    @Test func whatFinishesMeanwhileIsNeitherListedNorWaitedFor() {
+    @Test func operationsThatFinishDuringASnapshotAreLeftOut() {
         let steps = StepExecutor()
         let clock = TellingClock()
         let queue = AsyncOperationQueue(executor: steps, clock: clock)

@@ -71,7 +71,7 @@ import Testing
     }
 
     /// The handler that was added last waits for its whole limit.
-    @Test mutating func whoComesWhileNothingHappensIsToldLater() {
+    @Test mutating func aHandlerThatIsAddedDuringAStallIsCalledLater() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         _ = machine.begin(1, at: .zero, counters: counters(1))

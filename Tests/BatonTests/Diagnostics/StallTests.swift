@@ -173,7 +173,7 @@ import Testing
         #expect(reports.events.isEmpty)
     }
 
-    @Test func whatIsThereBeforeIsWatchedToo() {
+    @Test func operationsThatWereAddedBeforeTheWatchAreWatched() {
         stage.run(stage.waiting("slow", at: gate))
         advance(by: 100)
         watch()

@@ -143,7 +143,7 @@ import Testing
         child.cancel()
     }
 
-    @Test func whatItHasJoinedRuns() {
+    @Test func anExplanationNamesTheOriginalThatRuns() {
         let key = ObjectIdentifier(stage.queue)
         let original = stage.waiting("original", at: gate).timeout(.seconds(60)).unique(by: key, policy: .join)
         let joiner = stage.noting("joiner").unique(by: key, policy: .join)
@@ -162,7 +162,7 @@ import Testing
         end()
     }
 
-    @Test func whatItHasReplacedIgnoresItsCancel() {
+    @Test func anExplanationNamesAReplacedOperationThatIgnoresItsCancellation() {
         let key = ObjectIdentifier(stage.queue)
         let old = stage.waiting("old", at: gate).unique(by: key, policy: .replace)
         stage.run(old)

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Dependencies of an operation that was not added can still be removed.
-    @Test func whatWasNotAddedClosesNoCycle() {
+    @Test func anOperationThatWasNotAddedClosesNoCycle() {
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
         a.addDependency(b)

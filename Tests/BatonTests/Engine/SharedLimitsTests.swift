@@ -65,7 +65,7 @@ import Testing
         #expect(operation.attempts.first?.error == nil)
     }
 
-    @Test func whatHappensToOneDoesNotHappenToOthers() {
+    @Test func attemptsOfOneOperationDoNotAffectOthers() {
         let stage = TestQueue()
         func make(_ name: String, failures: Int) -> AsyncOperation<Void> {
             AsyncOperation { context in

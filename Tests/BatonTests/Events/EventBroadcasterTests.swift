@@ -75,7 +75,7 @@ import Testing
         #expect(times.map(\.time) == [.seconds(3), .seconds(3), .seconds(4)])
     }
 
-    @Test mutating func whoComesAfterTheEndOfAnOperationGetsThat() {
+    @Test mutating func lateSubscribersOfAnOperationGetItsEnd() {
         subscriptions.operationEnded(isLast: true, .sample(7), &actions)
         let reader = subscriptions.addReader(limit: 1)
         let event = subscriptions.withReader(reader) { $0.next() }

@@ -9,7 +9,7 @@ import Testing
         batch?.kinds.all.map { OperationEvent.sample(0, $0).inShort.replacing("sample ", with: "") }
     }
 
-    @Test func whatIsNotedIsToldInOrderByOneThread() {
+    @Test func eventsArePublishedInOrderByOneThread() {
         var outbox = EventOutbox(broadcaster: broadcaster)
         outbox.append(.ready)
         outbox.append(.started(attempt: 1))
@@ -86,7 +86,7 @@ import Testing
         #expect(names(outbox.startPublishing()) == ["progress 0.29", "progress 0.5", "progress 0.25"])
     }
 
-    @Test func whoObservesItAloneIsLetGoWithTheEnd() {
+    @Test func theOperationsOwnBroadcasterIsReleasedAtTheEnd() {
         var outbox = EventOutbox(broadcaster: broadcaster)
         let own = EventBroadcaster()
         #expect(outbox.ownBroadcaster(or: own) === own)
@@ -100,7 +100,7 @@ import Testing
         #expect(outbox.ownBroadcaster == nil)
     }
 
-    @Test func whoWaitsForTheEndIsGivenBackWhenItIsTold() async {
+    @Test func waitersAreReturnedWhenTheEndHasBeenPublished() async {
         let box = EventOutbox.Box(broadcaster: broadcaster, ignoresStart: false)
         await withUnsafeContinuation { continuation in
             let isKept = box.machine.keep(.task(continuation))

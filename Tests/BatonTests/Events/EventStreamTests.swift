@@ -13,7 +13,7 @@ import Testing
         #expect(notes.events == ["a added", "a ready", "a started", "a finished success", "end"])
     }
 
-    @Test func whatComesBeforeAnybodyReadsIsKept() {
+    @Test func eventsAreKeptUntilSomebodyReads() {
         let operation = stage.noting("a")
         let events = operation.events
         stage.run(operation)

@@ -53,7 +53,7 @@ import Testing
         #expect(buffer.isEmpty)
     }
 
-    @Test func whatIsDroppedLaterIsCountedAnew() {
+    @Test func laterDropsAreCountedFromZero() {
         var buffer = EventBuffer(limit: 1)
         for number in 1...3 as ClosedRange<UInt64> { _ = buffer.append(.sample(number)) }
         guard case .dropped(2)? = buffer.next()?.kind else { Issue.record("2 were dropped"); return }
@@ -113,7 +113,7 @@ import Testing
         #expect(listener.isDone)
     }
 
-    @Test func whoWaitsForAListenerWaitsForWhatWasToldBefore() {
+    @Test func waitingForAListenerWaitsForItsEarlierEvents() {
         var listener = EventListener<String>()
         let waitsForNothing = listener.wait("early")
         #expect(!waitsForNothing)

@@ -97,7 +97,7 @@ import Testing
         #expect(!stage.queue.core.broadcaster.isObserved)
     }
 
-    @Test func whatIsNotDeliveredYetIsGoneWithTheObservation() {
+    @Test func cancellingAnObservationDropsItsUndeliveredEvents() {
         let observer = NotingObserver()
         let observation = stage.queue.addObserver(observer)
         stage.queue.add(stage.noting("a"))
@@ -203,7 +203,7 @@ import Testing
         #expect(stage.ran.last == "gone")
     }
 
-    @Test func whoWaitsForAnObserverThatIsTakenAwayGoesOn() {
+    @Test func removingAnObserverResumesItsWaiters() {
         let (gate, log) = (Gate(), stage.log)
         let observation = stage.queue.observe { _ in await gate.wait() }
         stage.run(AsyncOperation("a") {})

@@ -56,7 +56,7 @@ import Testing
         #expect(stage.ran == ["grandchild"])
     }
 
-    @Test func whatAChildNeedsIsInsideToo() {
+    @Test func dependenciesOfAChildRunInsideTheHolder() {
         let name = Names()
         let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
@@ -84,7 +84,7 @@ import Testing
         #expect(stage.ran == ["child 1", "child 2", "beside", "later"])
     }
 
-    @Test func whatABodyProducesIsOutside() {
+    @Test func productsRunOutsideTheHolder() {
         let name = Names()
         let stage = TestQueue()
         let gate = Gate()
@@ -99,7 +99,7 @@ import Testing
         #expect(stage.ran == ["product"])
     }
 
-    @Test func whatAConditionBringsAlongRunsInsideTheHoldersAroundItsOperation() {
+    @Test func dependenciesOfAConditionRunInsideTheHoldersOfItsOperation() {
         struct Brings: OperationCondition {
             let operation: AnyOperation
             func dependency(for operation: AnyOperation) -> AnyOperation? { self.operation }

@@ -31,7 +31,7 @@ import Testing
         #expect(group.progress.isFinished)
     }
 
-    @Test func whoAsksLateSeesTheSame() {
+    @Test func progressIsTheSameForALateReader() {
         let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(
@@ -55,7 +55,7 @@ import Testing
         #expect(group.progress.fractionCompleted == 1)
     }
 
-    @Test func whoAsksAfterAFailureSeesHowFarItCame() {
+    @Test func progressAfterAFailureShowsTheUnitsReached() {
         let stage = TestQueue()
         let group = GroupOperation(
             stage.noting("one"), stage.noting("two"), AsyncOperation<Void>("bad") { throw Oops() },

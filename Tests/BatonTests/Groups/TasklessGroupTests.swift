@@ -42,7 +42,7 @@ extension GroupTests {
     }
 
     /// The next operation is chosen from those that the group releases before the worker of its last child continues.
-    @Test func whatDependsOnAGroupKeepsItsPlaceByPriority() {
+    @Test func dependentsOfAGroupKeepTheirPriority() {
         let stage = TestQueue(width: 1)
         let group = GroupOperation(stage.noting("child"))
         let urgent = stage.noting("urgent", after: group)
@@ -51,7 +51,7 @@ extension GroupTests {
         #expect(stage.ran == ["child", "urgent", "other"])
     }
 
-    @Test func whatDependsOnTheLastChildComesAfterWhatIsMoreUrgent() {
+    @Test func dependentsOfTheLastChildStartAfterUrgentOperations() {
         let stage = TestQueue(width: 1)
         let child = stage.noting("child")
         let group = GroupOperation(child)

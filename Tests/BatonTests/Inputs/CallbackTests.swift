@@ -44,7 +44,7 @@ import Testing
         #expect([failure, thrown, void].map(\.ending) == ["failed: oops", "failed: oops", "success"])
     }
 
-    @Test func whatTheBodyThrowsCountsAlsoIfNobodyElseHasItsCallback() {
+    @Test func anErrorOfTheBodyCountsEvenIfItsCallbackIsReleased() {
         let stage = TestQueue()
         let isBroken = true
         let guarded = AsyncOperation<Int>.callback { finish in
@@ -56,7 +56,7 @@ import Testing
         #expect([guarded, unused].map(\.ending) == ["failed: oops", "failed: oops"])
     }
 
-    @Test func whatTheBodyThrowsEndsIt() {
+    @Test func anErrorOfTheBodyEndsTheOperation() {
         let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback { finish in

@@ -91,7 +91,7 @@ private actor Counter: Procedure {
         #expect(data.then { $0 }.name == nil)
     }
 
-    @Test func whatItThrowsIsTheFailure() async {
+    @Test func anErrorOfTheProcedureIsTheFailure() async {
         struct Failing: Procedure {
             func execute(in context: OperationContext) async throws { throw Oops(text: "burnt") }
         }

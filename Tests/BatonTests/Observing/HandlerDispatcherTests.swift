@@ -30,7 +30,7 @@ import Testing
         #expect(starts == [true, false, false])
     }
 
-    @Test func whoTakesAnOperationIsFollowedWhileMoreIsPending() {
+    @Test func anotherTaskStartsWhileOperationsArePending() {
         var deliveries = HandlerDispatcher()
         for number in 0..<3 { _ = append(number, to: &deliveries) }
         deliveries.taskStarted()
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// The first task may stay in its handler forever.
-    @Test func whatIsAppendedWhileAHandlerRunsStartsATask() {
+    @Test func anOperationThatIsAppendedWhileAHandlerRunsStartsATask() {
         var deliveries = HandlerDispatcher()
         #expect(append(0, to: &deliveries))
         deliveries.taskStarted()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HandlerListTests {
     private let nothing: HandlerList.Call = { _ in }
 
-    @Test func whatIsDueIsDeliveredByOneAtATime() {
+    @Test func oneThreadAtATimeDeliversDueHandlers() {
         var list = HandlerList()
         list.add(at: .start, nothing)
         list.add(at: .finish, nothing)

@@ -172,7 +172,7 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    @Test func whatWouldCloseACycleChangesNothing() {
+    @Test func aChildThatWouldCloseACycleChangesNothing() {
         let contexts = (0..<3).map { _ in OperationContext(queue: stage.queue) }
         contexts[0].progress.addChild(contexts[0].operation, weight: 1)
         #expect("\(contexts[0].operation.progress)" == "0 %", "Itself.")

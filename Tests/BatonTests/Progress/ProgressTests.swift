@@ -72,7 +72,7 @@ import Testing
         #expect(stateOfAdded.value.isFinished)
     }
 
-    @Test func whatIsAskedForAfterTheFinishIsFinished() {
+    @Test func progressAfterTheFinishIsFinished() {
         let success = AsyncOperation {}
         let failure = AsyncOperation { throw Oops() }
         stage.run(success, failure)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// The probe is called after the outcome is decided and before its readers continue.
-    @Test func whoSeesTheOutcomeSeesTheProgressFinished() {
+    @Test func progressIsFinishedBeforeTheOutcomeIsPublished() {
         let log = EventLog<String>()
         let operations = EventLog<AnyOperation>()
         let stage = TestQueue { event in

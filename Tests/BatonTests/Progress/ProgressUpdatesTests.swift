@@ -31,7 +31,7 @@ import Testing
         #expect(seen.events.dropFirst(3) == ["7 of 10 (70 %)", "end"], "Once more, as finished.")
     }
 
-    @Test func whatComesBackToWhatItWasIsNotDelivered() {
+    @Test func aValueThatReturnsToTheLastOneIsNotDelivered() {
         let context = OperationContext(queue: stage.queue)
         read(context.operation.progressUpdates, into: seen)
         stage.steps.runAll()

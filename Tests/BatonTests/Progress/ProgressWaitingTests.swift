@@ -29,7 +29,7 @@ import Testing
         #expect(machine.next(after: nil) == .value(machine.value))
     }
 
-    @Test func whoHasTheNewestWaits() {
+    @Test func aReaderOfTheNewestValueWaits() {
         #expect(machine.next(after: machine.value) == .wait(id: 1))
         #expect(machine.wait(1, after: machine.value, "a"))
         #expect(machine.advance() == ["a"])

@@ -17,7 +17,7 @@ import Testing
         #expect(answers == Array(repeating: true, count: 5))
     }
 
-    @Test func whoIsAdmittedCountsUntilItHasEntered() {
+    @Test func anAdmittedSubmissionCountsUntilItIsAdded() {
         var admission = admission(limit: 2)
         let before = (0..<3).map { _ in admission.tryAdmit(0) }
         #expect(before == [true, true, false])

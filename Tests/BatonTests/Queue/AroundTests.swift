@@ -63,7 +63,7 @@ import Testing
         #expect(operation.ending == "failed: oops")
     }
 
-    @Test func whatTheHookThrowsFailsTheOperation() {
+    @Test func anErrorOfTheHookFailsTheOperation() {
         for isBefore in [true, false] {
             let stage = TestQueue()
             stage.queue.around { _, body in

@@ -70,7 +70,7 @@ import Testing
         #expect(stage.ran == ["a", "b"])
     }
 
-    @Test func whatABodyAwaitsGoesBeforeItAndWhatItProducesAfterIt() {
+    @Test func childrenRunBeforeABarrierAndProductsAfterIt() {
         let stage = TestQueue()
         let gate = Gate()
         let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
@@ -193,7 +193,7 @@ import Testing
     }
 
     /// A barrier waits for the operation, but does not count as an operation that needs it.
-    @Test func whatIsBeforeItIsNotNeededByIt() {
+    @Test func aBarrierDoesNotNeedEarlierOperations() {
         let stage = TestQueue(isSuspended: true)
         let needed = stage.noting("needed")
         let user = stage.noting("user", after: needed)
@@ -240,7 +240,7 @@ import Testing
     }
 
     /// The second barrier is cancelled when an operation already waits for it.
-    @Test func whatWaitsForACancelledBarrierWaitsForTheEarlierOne() {
+    @Test func dependentsOfACancelledBarrierWaitForTheEarlierBarrier() {
         let stage = TestQueue()
         let gate = Gate()
         stage.queue.add(stage.waiting("before", at: gate))

@@ -92,7 +92,7 @@ import Testing
         #expect(after(stage) == Self.numbers)
     }
 
-    @Test func whatHasFinishedIsNotCounted() {
+    @Test func finishedOperationsAreNotCounted() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in
@@ -104,7 +104,7 @@ import Testing
         #expect(seen.events == [Self.many + 1, Self.many, Self.many + 1])
     }
 
-    @Test func whatHasFinishedIsLetGoAtOnce() {
+    @Test func finishedOperationsAreReleasedAtOnce() {
         final class Output: Sendable {}
         let stage = TestQueue(width: 2)
         let gate = Gate()
@@ -178,7 +178,7 @@ import Testing
     }
 
     /// The worker continues with each operation without asking the queue. The queue counts only those that remain.
-    @Test func whatHasFinishedInAChainIsNotCounted() {
+    @Test func finishedOperationsOfAChainAreNotCounted() {
         let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
         var chain = [stage.noting("0")]
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// The operation waits for an exclusion while its worker continues with another one.
-    @Test func whatHasGoneAwayHasNotLeft() {
+    @Test func anOperationThatWaitsForAnExclusionStaysInTheQueue() {
         let name = Names()
         let stage = TestQueue(width: 2)
         let elsewhere = TestQueue(on: stage.steps)

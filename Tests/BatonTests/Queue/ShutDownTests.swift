@@ -41,7 +41,7 @@ import Testing
         #expect(stage.misuseKinds == [])
     }
 
-    @Test func whatBodiesRunAndProduceIsStillTaken() {
+    @Test func aClosedQueueAcceptsChildrenAndProductsOfItsBodies() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
@@ -79,7 +79,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    @Test func whoWaitsToSubmitIsRefused() {
+    @Test func waitingSubmissionsAreRefused() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         stage.queue.add(stage.noting("first"))

@@ -107,7 +107,7 @@ import Testing
         stage.queue.cancelAll()
     }
 
-    @Test func whatIsAddedCountsAndDoesNotWait() {
+    @Test func addedOperationsCountAndAddNeverWaits() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 2
         stage.queue.add((0..<5).map { stage.noting("\($0)") })
@@ -216,7 +216,7 @@ import Testing
     }
 
     /// A queue that was shut down refuses the operation, which still runs in the queue to which it was added.
-    @Test func whatWasAddedElsewhereIsLeftAlone() async {
+    @Test func submitLeavesAnOperationOfAnotherQueueAlone() async {
         let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("operation", after: stage.waiting("source", at: gate))

@@ -69,7 +69,7 @@ import Testing
         #expect(ran.contains("older"))
     }
 
-    @Test func whatALaneWentOnWithCounts() {
+    @Test func operationsThatAWorkerContinuedWithCount() {
         let rig = Harness()
         rig.add(["a"])
         rig.release("old")

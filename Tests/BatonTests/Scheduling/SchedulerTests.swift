@@ -123,7 +123,7 @@ import Testing
         #expect(rig.scheduler.running == 1, "That of the worker that starts.")
     }
 
-    @Test func whatALaneGivesBackComesLast() {
+    @Test func anOperationThatAWorkerReturnsComesLast() {
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")

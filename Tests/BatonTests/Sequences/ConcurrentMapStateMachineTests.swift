@@ -38,7 +38,7 @@ struct ConcurrentMapStateMachineTests {
         #expect(inShort(machine.next()) == "wait")
     }
 
-    @Test func whatHasFinishedTakesRoomUntilItIsDelivered() {
+    @Test func finishedOperationsTakeRoomUntilTheirDelivery() {
         var machine = machine("a", "b", width: 2)
         #expect(machine.room == .full)
         _ = machine.ended(0, .success(0))
@@ -180,7 +180,7 @@ struct ConcurrentMapStateMachineTests {
         #expect(inShort(machine.next()) == "end")
     }
 
-    @Test func whatIsToldTwiceCountsOnce() {
+    @Test func aSecondOutcomeIsIgnored() {
         var machine = machine("a", "b")
         _ = machine.ended(0, .success(0))
         let actions = machine.ended(0, oops)

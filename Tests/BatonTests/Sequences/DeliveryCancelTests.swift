@@ -53,7 +53,7 @@ import Testing
         #expect(numbers.taken.count == 0)
     }
 
-    @Test func whatIsCancelledBeforeItRunsNeverRuns() {
+    @Test func operationsThatAreCancelledBeforeTheyRunNeverRun() {
         let gate = Gate()
         let stage = TestQueue(width: 1)
         let consumer = stage.consume(

@@ -62,7 +62,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func whatOneThatIsCancelledHadBroughtAlongIsCancelledToo() {
+    @Test func dependenciesOfACancelledOperationAreCancelled() {
         let stage = TestQueue()
         let gates = Gates(2)
         let never = stage.waiting("before 1", at: gates[1])

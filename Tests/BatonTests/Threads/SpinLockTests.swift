@@ -35,7 +35,7 @@ import Testing
         #expect(counter.count == 10)
     }
 
-    @Test func whatAStepThrowsGivesItBack() {
+    @Test func anErrorReleasesTheLock() {
         struct Failure: Error {}
         let counter = Counter()
         #expect(throws: Failure.self) { try counter.fail(with: Failure()) }

@@ -36,7 +36,7 @@ struct TimerHeapTests {
         #expect(deadlines.takeDue(at: .seconds(1)) == Array(0..<100))
     }
 
-    @Test func whatWasTakenOutDoesNotCome() {
+    @Test func removedTimersDoNotFire() {
         var deadlines = TimerHeap<Duration, String>()
         let first = deadlines.add("a", at: .seconds(1))
         _ = deadlines.add("b", at: .seconds(2))

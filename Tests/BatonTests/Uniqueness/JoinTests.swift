@@ -61,7 +61,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func whatItWouldHaveNeededIsReleasedByTheAdd() {
+    @Test func theAddReleasesTheStateOfAJoiner() {
         let stage = TestQueue(isSuspended: true)
         let tokens = Tokens()
         let original = stage.noting("original").unique(by: #function, policy: .join)

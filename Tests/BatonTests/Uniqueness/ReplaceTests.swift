@@ -200,7 +200,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func whatTheQueueRefusesReplacesNothing() {
+    @Test func anOperationThatTheQueueRefusesReplacesNothing() {
         let (here, there) = (TestQueue(), TestQueue())
         there.steps.task { await there.queue.drain() }
         there.steps.runAll()

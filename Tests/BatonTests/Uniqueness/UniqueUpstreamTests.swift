@@ -62,7 +62,7 @@ import Testing
         #expect(stage.ran == ["original", "near", "new"])
     }
 
-    @Test func whatTheOriginalStillNeedsIsAddedForItsSake() {
+    @Test func unfinishedDependenciesOfTheOriginalAreAdded() {
         let needed = stage.noting("needed")
         let original = stage.noting("original", after: needed).unique(by: #function, policy: .join)
         stage.run(original)

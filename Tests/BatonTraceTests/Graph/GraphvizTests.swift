@@ -56,7 +56,7 @@ import Testing
         #expect("\(error!)".contains("apt-get install graphviz") && "\(error!)".contains("/nowhere/dot"))
     }
 
-    @Test func whatTheProgramSaysIsInTheError() async throws {
+    @Test func standardErrorOfTheProgramIsInTheError() async throws {
         let program = try #require(
             ["/bin/false", "/usr/bin/false"].first { FileManager.default.isExecutableFile(atPath: $0) })
         let error = await #expect(throws: TraceError.self) { try await Trace(of: []).svg(dot: program) }

@@ -77,7 +77,7 @@ import Testing
         for reason in TracedWait.Reason.allCases { #expect(page.components(separatedBy: "--\(reason): #").count == 4) }
     }
 
-    @Test func whatIsNotKnownToHaveHappenedBeginsWithTheFirstMoment() throws {
+    @Test func anUnknownAddIsShownAtTheFirstMoment() throws {
         var sketch = Sketch()
         sketch.add("unheard of", 2)
         sketch.add("run", 2, start: 3, end: 5)

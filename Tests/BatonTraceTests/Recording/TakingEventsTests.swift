@@ -26,14 +26,14 @@ import Testing
         #expect(taken(&buffer) == [4])
     }
 
-    @Test func whatWasReadBeforeIsNotTaken() {
+    @Test func eventsThatWereReadBeforeAreNotTaken() {
         var buffer = EventBuffer()
         for number in 1...3 { _ = buffer.append(event(UInt64(number))) }
         #expect(buffer.next()?.number == 1)
         #expect(taken(&buffer) == [2, 3])
     }
 
-    @Test func whatWasDroppedComesFirst() {
+    @Test func theCountOfDroppedEventsComesFirst() {
         var buffer = EventBuffer(limit: 2)
         for number in 1...5 { _ = buffer.append(event(UInt64(number))) }
         #expect(taken(&buffer) == [-3, 4, 5])

@@ -26,7 +26,7 @@ import Testing
         #expect(trace.queueName == "q" && trace.eventCount > 6)
     }
 
-    @Test func whatHasNotFinishedIsInItAndGoesOnInTheNext() async throws {
+    @Test func anUnfinishedOperationContinuesInTheNextTrace() async throws {
         let recorder = TraceRecorder(of: queue)
         let gate = Gate()
         let operation = AsyncOperation("slow") { await gate.wait() }
@@ -43,7 +43,7 @@ import Testing
         #expect(after.operations[0].added == before.operations[0].added)
     }
 
-    @Test func whatHappenedBeforeItWasMadeIsNotKnown() async throws {
+    @Test func eventsFromBeforeTheRecorderAreNotKnown() async throws {
         let gate = Gate()
         let operation = AsyncOperation("old") { await gate.wait() }
         queue.add(operation)

@@ -46,7 +46,7 @@ import Testing
         #expect(path(sketch) == ["b queue 4-6", "b running 6-8"])
     }
 
-    @Test func whoWaitsForTheQueueWaitsForWhoeverMadeRoom() {
+    @Test func aWaitForTheQueueLeadsToTheOperationThatMadeRoom() {
         var sketch = Sketch()
         sketch.add("short", 0, start: 0, end: 2)
         sketch.add("long", 0, ready: 0, start: 2, end: 7)
@@ -152,7 +152,7 @@ import Testing
         #expect(path(sketch) == ["a running 0-2", "a pause 2-5", "a running 5-9"])
     }
 
-    @Test func whatHasNotFinishedDeterminesTheEnd() {
+    @Test func anUnfinishedOperationDeterminesTheEnd() {
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
         sketch.add("b", 0, after: [a], ready: 5, start: 5, outcome: nil)
@@ -168,7 +168,7 @@ import Testing
         #expect(path(sketch) == ["runs running 0-20"])
     }
 
-    @Test func whoWaitsForOneThatGoesOnIsNotTheCause() {
+    @Test func anOperationThatWaitsForARunningOneIsNotTheCause() {
         var sketch = Sketch()
         // The parent of this operation is not in the trace.
         let a = sketch.add("a", 0, ready: 0, start: 0, in: 99, outcome: nil)

@@ -42,7 +42,7 @@ import Testing
         #expect(summary.waits.map(\.count).sorted() == [1, 2])
     }
 
-    @Test func whatTakesMostOfThePathComesFirst() {
+    @Test func theLargestPartOfThePathComesFirst() {
         let levers = sketch.trace.summary().levers
         #expect(levers.map(\.stage) == ["load", "save"])
         #expect(levers.map(\.share) == [0.75, 0.25])
@@ -113,7 +113,7 @@ import Testing
         #expect(!self.sketch.trace.summary().description.contains("It begins"))
     }
 
-    @Test func whatIsNextToNothingIsNotSaid() {
+    @Test func negligiblePartsAreLeftOut() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 1, end: 9000)
         sketch.add("b", 0, after: [1], ready: 9000, start: 9002, end: 9010)
@@ -126,7 +126,7 @@ import Testing
         #expect(Trace(of: []).summary().description == "No operations.")
     }
 
-    @Test func whatNeverFinishedIsSaid() {
+    @Test func unfinishedOperationsAreMentioned() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0, outcome: nil)
         sketch.trace.end = .seconds(2)

@@ -251,7 +251,7 @@ import Testing
     }
 
     /// Recording began while the operation ran.
-    @Test func whatIsRecordedFromTheMiddleOfARunBeginsThere() {
+    @Test func aRunThatIsRecordedFromItsMiddleBeginsThere() {
         let trace = trace([
             (a, .progress(0.5)), (a, Self.retry), (a, .ready), (a, .started(attempt: 2)), (a, Self.success),
         ])
@@ -285,7 +285,7 @@ import Testing
         #expect(Trace(of: told).eventCount == 9 && Trace(of: told).end == .milliseconds(9))
     }
 
-    @Test func whatWasDroppedIsNobodysLife() {
+    @Test func droppedEventsMakeNoOperation() {
         #expect(trace([(a, .dropped(3))]).operations.isEmpty)
     }
 

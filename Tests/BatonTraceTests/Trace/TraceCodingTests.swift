@@ -9,7 +9,7 @@ import Testing
         try JSONDecoder().decode(Trace.self, from: JSONEncoder().encode(trace))
     }
 
-    @Test func whatWasWrittenIsRead() throws {
+    @Test func aWrittenTraceCanBeReadBack() throws {
         var sketch = Sketch()
         let a = sketch.add("a", 0, evaluating: 1, ready: 2, start: 3, end: 9)
         sketch.add("b", 1, after: [a], in: a)

@@ -43,7 +43,7 @@ import Testing
         await #expect(throws: TraceError.self) { try await trace.write(.dot, to: path) }
     }
 
-    @Test func whatIsNoFileIsWrittenToAndStays() async throws {
+    @Test func aNonRegularFileIsWrittenToAndStays() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)").path
         #expect(mkfifo(path, 0o600) == 0)
         defer { try? FileManager.default.removeItem(atPath: path) }
