@@ -52,7 +52,7 @@ public struct HTTPError: Error, Sendable {
         case bodyTooShort(received: Int64, promised: Int64)
         /// The response is not HTTP, or its content encoding cannot be decoded. The text says why.
         ///
-        /// A common cause is a server of another protocol at that port.
+        /// A common cause is a server of another protocol on that port.
         case invalidAnswer(String)
         /// The body of the response is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)

@@ -10,8 +10,7 @@ final class Wakeup: Sendable {
 
     private let phase = Locked(Phase.notSuspended)
 
-    /// Suspends until ``end(_:)`` is called, and returns the value passed to it. Ignores cancellation. Call it
-    /// once.
+    /// Suspends until ``end(_:)`` is called, and returns the value passed to it. Ignores cancellation. Call it once.
     func wait() async -> Bool {
         let answer = await withCheckedContinuation { continuation in
             let early: Bool? = phase.withLock { phase in

@@ -63,7 +63,7 @@ struct Verdict {
                 "G13: n\(node.id) ended because of a deadlock that there cannot be")
             // Each attempt acquires the exclusions again.
             let mayHaveRun = node.attempts != nil
-            ledger.check(starts(node.id) == 0 || mayHaveRun, "G13: n\(node.id) has run, and waited for names")
+            ledger.check(starts(node.id) == 0 || mayHaveRun, "G13: n\(node.id) has run, and waited for exclusions")
         case .timedOut:
             ledger.check(end.isCancelled, "G20: n\(node.id) has timed out, and was not cancelled")
         case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
