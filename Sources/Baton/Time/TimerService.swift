@@ -2,6 +2,8 @@
 ///
 /// All queues with the continuous clock share one service; a queue with another clock has its own. When a timer is
 /// removed, the task sleeps on, because most timers are removed before they fire, and the next one is usually later.
+/// A service with a clock of its own ends the sleep with the last timer, because a test counts the sleepers of a
+/// `TestClock` to find out whether the next pause has begun.
 final class TimerService: Sendable {
     typealias Ticket = TimerHeap<Duration, EngineTimer>.Ticket
 
@@ -14,15 +16,18 @@ final class TimerService: Sendable {
         var task: Task<Void, Never>?
     }
 
-    static let shared = TimerService(TimeSource(ContinuousClock()), .background)
+    static let shared = TimerService(TimeSource(ContinuousClock()), .background, sleepsWithoutTimers: true)
 
     private let time: TimeSource
     private let taskFactory: TaskFactory
+    /// Whether the task sleeps on when the last timer was removed.
+    private let sleepsWithoutTimers: Bool
     private let state = Locked(State())
 
-    init(_ time: TimeSource, _ taskFactory: TaskFactory) {
+    init(_ time: TimeSource, _ taskFactory: TaskFactory, sleepsWithoutTimers: Bool = false) {
         self.time = time
         self.taskFactory = taskFactory
+        self.sleepsWithoutTimers = sleepsWithoutTimers
     }
 
     /// The time on the clock of the deadlines. The caller holds no lock.
@@ -38,19 +43,21 @@ final class TimerService: Sendable {
         return ticket
     }
 
-    /// Removes a timer. Returns `nil` if its time has come, or if it was removed before. The caller releases what the
-    /// timer owned.
+    /// Removes a timer. Returns `nil` if its time has come, or if it was removed before. The caller holds no lock, and
+    /// releases what the timer owned.
     @discardableResult
-    func remove(_ ticket: Ticket) -> EngineTimer? { state.withLock { $0.timers.remove(ticket) } }
+    func remove(_ ticket: Ticket) -> EngineTimer? {
+        let (timer, unneededTask) = state.withLock { state in
+            let timer = state.timers.remove(ticket)
+            let isUnneeded = !sleepsWithoutTimers && timer != nil && state.timers.count == 0
+            return (timer, isUnneeded ? state.takeTask() : nil)
+        }
+        unneededTask?.cancel()
+        return timer
+    }
 
     /// Ends the task. The queue was released, and with it every operation that could have a timer.
-    func stop() {
-        let task = state.withLock { state in
-            state.number += 1
-            return state.task.take()
-        }
-        task?.cancel()
-    }
+    func stop() { state.withLock { $0.takeTask() }?.cancel() }
 
     /// The number of timers, for tests.
     var count: Int { state.withLock { $0.timers.count } }
@@ -100,6 +107,13 @@ extension TimerService {
 }
 
 extension TimerService.State {
+    /// Returns the task that sleeps, which the caller cancels. The next timer starts another one.
+    fileprivate mutating func takeTask() -> Task<Void, Never>? {
+        wakeTime = nil
+        number += 1
+        return task.take()
+    }
+
     fileprivate mutating func replaceTask(wakingAt time: Duration) -> TimerService.Replacement {
         wakeTime = time
         number += 1
