@@ -18,8 +18,8 @@
 ///
 /// Conditions of the same type are not merged: each one is evaluated. The first one that does not let the operation
 /// run, in the order in which they were added, decides; which condition answers first has no effect. As soon as it and
-/// those before it have answered, the evaluation of the others is cancelled. So add conditions that answer quickly
-/// before those that ask somebody.
+/// those before it have answered, the evaluation of the others is cancelled. Therefore add conditions that answer
+/// quickly before those that ask the user or a server.
 public protocol OperationCondition: Sendable {
     /// The name of the condition in errors and explanations. The default is the name of the type.
     var name: String { get }
@@ -107,7 +107,7 @@ extension AnyOperation {
     public final func addCondition<Condition: OperationCondition>(
         _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        // The condition is the user's code, so it is asked before locking.
+        // The properties of a condition are the user's code, so they are read before the operation is locked.
         let exclusions = condition.exclusions
         let rates = condition.wantedRates
         change("a condition", CallSite(file: file, line: line)) { life in

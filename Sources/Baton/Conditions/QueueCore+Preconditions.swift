@@ -155,7 +155,7 @@ extension QueueCore {
             let (givesBack, hasRates, isFurtherAttempt) = operation.withLife { life in
                 (life.releaseExclusions(), life.optionalState?.preconditions.hasRates ?? false, life.isBetweenAttempts)
             }
-            if hasRates { RateManager.giveTurnsBack(by: operation) }
+            if hasRates { RateManager.returnTurns(by: operation) }
             return (givesBack ? ExclusionManager.releaseReturningGranted(by: operation) : [], isFurtherAttempt)
         }
         change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }

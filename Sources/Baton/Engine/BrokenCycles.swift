@@ -79,7 +79,7 @@ extension AnyOperation {
     /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller completes the
     /// end.
     final func endWhileAdded(with error: OperationError, dependingOn next: AnyOperation) -> EarlyEnd? {
-        isUnrun && needs(next) ? endWhileAdded(with: error) : nil
+        isPending && needs(next) ? endWhileAdded(with: error) : nil
     }
 
     /// - Complexity: O(n), where n is the number of dependencies and of children of a group.

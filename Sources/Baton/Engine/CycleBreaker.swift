@@ -130,7 +130,7 @@ final class CycleBreak: Sendable {
         // consists of added operations, are unfinished now, that cycle exists now. The other members are looked at too,
         // because an operation that waited for a finished one may be on no cycle any more.
         if operations.contains(where: \.hasFinished) { return .changed }
-        if !operations.contains(where: \.isUnrun), case .dependencyCycle(let path) = errors[0] {
+        if !operations.contains(where: \.isPending), case .dependencyCycle(let path) = errors[0] {
             return .allBegun(path)
         }
         begin()

@@ -1,12 +1,13 @@
 /// Finds operations that wait for one another, and ends them.
 ///
-/// A search runs after the new links or the new wait can be seen by other threads. If several threads add one member
-/// each, the thread that links last therefore sees the links of all others. Two threads may both find the cycle.
+/// A search runs after the new links or the new wait have become visible to other threads. If several threads add one
+/// member of a cycle each, the thread that links last therefore sees the links of all others. Two threads may both find
+/// the cycle.
 ///
-/// A search explores upstream and downstream of the new edges in turns, and ends when one of the two directions has
-/// been explored completely, because one of them is usually almost empty. It looks at ``Budget`` edges at most. If it
-/// cannot decide by then, it leaves its suspects to ``QueueCore/sweep()``, which searches from all postponed suspects
-/// together.
+/// A search explores upstream and downstream of the new edges alternately, and ends when one of the two directions has
+/// been explored completely. Usually one of them contains almost nothing, so this takes few steps. ``Budget`` limits
+/// the number of steps. If they do not suffice to decide, the search leaves its suspects to ``QueueCore/sweep()``,
+/// which searches from all postponed suspects together.
 enum CycleFinder {
     /// A wait, or an operation that has been added, that may have closed a cycle.
     struct Suspect {
@@ -16,21 +17,21 @@ enum CycleFinder {
         var body: AnyOperation?
     }
 
-    /// How many edges a search looks at before it is put off.
+    /// The number of steps that a search takes before it is postponed.
     struct Budget {
         /// The limit while there is no sign of a cycle. Nil means no limit.
         let usual: Int?
-        /// The limit if there probably is a cycle. It is higher, because probable cycles are rare, and small ones
-        /// should be broken by the call that closes them.
+        /// The limit if there is probably a cycle. It is higher, because this is rare, and a small cycle should be
+        /// broken by the call that closes it.
         let ifPromising: Int?
 
         static let unlimited = Budget(usual: nil, ifPromising: nil)
 
         /// - Parameters:
         ///   - links: The number of edges that are new.
-        ///   - isBehind: True if another search has been put off already.
+        ///   - isBehind: True if another search has been postponed already.
         init(links: Int, isBehind: Bool) {
-            // A search that is put off costs little more if a sweep comes anyway.
+            // Postponing a search costs little if there will be a sweep anyway.
             let usual = isBehind ? 32 : 256
             self.init(usual: usual + 8 * links, ifPromising: 8 * (usual + links))
         }
@@ -101,9 +102,11 @@ enum CycleFinder {
 }
 
 extension CycleFinder {
-    /// Returns a shortest cycle, or nil: each member waits for the next one, and the last member for `origin`. The
-    /// search goes upstream only: `origin` is not registered with its dependencies yet, so a search downstream of them
-    /// would not find it.
+    /// Returns a shortest cycle, which begins with `origin`, or nil if there is none. Each member waits for the next
+    /// one, and the last member for `origin`.
+    ///
+    /// The search goes upstream only: `origin` is not registered with its dependencies yet, so a search downstream of
+    /// them would not find it.
     static func cycle(
         through origin: AnyOperation, waitsFor neighbours: (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {
@@ -133,7 +136,7 @@ extension CycleFinder {
 
 extension AnyOperation {
     /// True if the operation has been added and has not begun.
-    final var isUnrun: Bool { !isFence && withLife { $0.phase == .added } }
+    final var isPending: Bool { !isFence && withLife { $0.phase == .added } }
 }
 
 // MARK: - Exploration
@@ -145,12 +148,12 @@ extension AnyOperation {
 /// meanwhile, because that thread runs its own search.
 struct WaitExploration {
     enum Direction {
-        /// Towards the operations that must finish first.
+        /// Towards the operations that are waited for.
         case upstream
         /// Like ``upstream``, and also through the current dependencies of operations that nobody has added yet, and
         /// through the current children of groups that do not run yet.
         case upstreamOfUnadded
-        /// Towards the operations that wait for this one.
+        /// Towards the operations that wait.
         case downstream
     }
 
@@ -241,7 +244,7 @@ extension AnyOperation {
     /// Operations that one operation waits for, or that wait for it.
     struct Neighbours {
         var operations: [AnyOperation] = []
-        /// True if there are no more.
+        /// True if the operation has no further neighbours.
         var isComplete: Bool
         /// True if nobody has added the operation whose neighbours these are.
         var isOfUnadded = false
@@ -251,7 +254,7 @@ extension AnyOperation {
         switch direction {
         case .upstream: waitsFor(first: limit)
         case .upstreamOfUnadded: waitsFor(first: limit, ifUnadded: true)
-        case .downstream: isWaitedForBy(first: limit)
+        case .downstream: waitingOperations(first: limit)
         }
     }
 
@@ -295,7 +298,7 @@ extension AnyOperation {
     }
 
     /// Returns the operations that cannot go on before this one has finished.
-    final func isWaitedForBy(first limit: Int) -> Neighbours {
+    final func waitingOperations(first limit: Int) -> Neighbours {
         // The prefix of the waiters is copied into an array of its own. A slice would share the storage, so that the
         // next append would copy all of it.
         let (dependents, waiters) = withLife { life in

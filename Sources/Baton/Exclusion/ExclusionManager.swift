@@ -183,7 +183,7 @@ enum ExclusionManager {
             else { return nil }
             return Wait(
                 arrival: arrival, holders: state.machine.blockers(of: operation, upTo: limit),
-                isBehindOthers: state.machine.standsBehindOthers(operation))
+                isBehindOthers: state.machine.isQueuedBehindOthers(operation))
         }
     }
 

@@ -17,9 +17,9 @@ enum RateManager {
     }
 
     /// Removes the last start, because the operation has ended before its body ran.
-    static func takeStartBack(_ rates: [Rate], in core: QueueCore) {
+    static func undoStart(_ rates: [Rate], in core: QueueCore) {
         let clock = core.time.clockIdentity
-        perform(table.withLock { $0.takeStartBack(rates, on: clock) })
+        perform(table.withLock { $0.undoStart(rates, on: clock) })
     }
 
     // MARK: Waiting
@@ -44,10 +44,10 @@ enum RateManager {
         for conflict in conflicts { operation.report(Misuse(conflict, operation: operation.reference)) }
     }
 
-    /// Passes the turns of an operation whose queue was suspended to those behind it. The operation asks again when a
-    /// worker takes it up.
-    static func giveTurnsBack(by operation: AnyOperation) {
-        perform(table.withLock { $0.giveTurnsBack(by: Unretained(operation)) })
+    /// Passes the turns of an operation whose queue was suspended to the operations behind it. The operation requests
+    /// its rates again when a worker takes it up.
+    static func returnTurns(by operation: AnyOperation) {
+        perform(table.withLock { $0.returnTurns(by: Unretained(operation)) })
     }
 
     /// Removes an operation that has ended before its run.
@@ -143,7 +143,7 @@ extension QueueCore {
             let action = operation.use { operation in
                 operation.withLife { $0.resumeAfterRates(on: worker) }
             }
-            if case .endedBefore = action { RateManager.takeStartBack(rates, in: self) }
+            if case .endedBefore = action { RateManager.undoStart(rates, in: self) }
             return action
         case .refused(let rate, let hasWaited):
             // The exclusions are released, so that others can hold them meanwhile. But an operation that has waited

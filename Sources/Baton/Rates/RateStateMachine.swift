@@ -23,10 +23,10 @@ struct RateLimits: Hashable {
 /// keeps the queue of those that wait. A pure state machine.
 ///
 /// A waiting operation first gets a turn, then is listed in its queue, and starts when the queue has a permit for it.
-/// The algorithm runs twice: over the starts, which decides whether an operation may start, and over the starts and
-/// turns together, which decides when the next turn is given. An operation that gets no permit within an interval
-/// therefore delays no other. If another operation has started in its place, it goes back to its old place among those
-/// that wait.
+/// The algorithm runs twice: over the starts, to decide whether an operation may start, and over the starts and turns
+/// together, to decide when the next turn is granted. An operation that gets no permit within an interval therefore
+/// delays no other. If another operation has started instead, the first one goes back to its old place among the
+/// waiting operations.
 struct RateStateMachine<Waiter> {
     /// Identifies a waiting operation.
     typealias Ticket = TimerHeap<UInt64, Waiter>.Ticket
@@ -48,8 +48,8 @@ struct RateStateMachine<Waiter> {
         nextTurn = now
     }
 
-    /// Takes note of an operation with these limits. Returns true if they differ from those of the rate; then the
-    /// slower ones count.
+    /// Applies the limits that another operation gives the rate: the slower ones count. Returns true if they differ
+    /// from the limits of the rate.
     mutating func noteLimits(_ others: RateLimits) -> Bool {
         if others == limits { return false }
         limits = .slower(limits, others)
@@ -76,9 +76,9 @@ struct RateStateMachine<Waiter> {
     }
 
     /// Removes the last start, because the operation has not started after all.
-    mutating func takeStartBack() {
+    mutating func undoStart() {
         nextStart -= limits.interval
-        giveTurnBack()
+        returnTurn()
     }
 
     /// Corrects the times if the clock has gone back, so that nobody waits longer than if the whole burst had started
@@ -103,8 +103,8 @@ struct RateStateMachine<Waiter> {
         return waiters.removeFirst()
     }
 
-    /// Takes back the turn of an operation that does not use it.
-    mutating func giveTurnBack() { nextTurn = max(nextStart, nextTurn - limits.interval) }
+    /// Makes the turn of an operation that does not use it available to others.
+    mutating func returnTurn() { nextTurn = max(nextStart, nextTurn - limits.interval) }
 
     /// The waiting operation that gets the next turn.
     var first: Waiter? { waiters.first }

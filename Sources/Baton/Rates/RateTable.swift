@@ -1,8 +1,9 @@
 /// The rates of the process, and the operations that wait for them. A state machine that is pure except for the
 /// references that it stores; ``RateManager`` is its driver.
 ///
-/// A waiting operation is in no list of its queue and on no task: the table owns the queue's reference to it. A call
-/// that ends the operation's last wait, with a turn or because the operation ends, passes this reference to its caller.
+/// A waiting operation is in no list of its queue and has no task: the table owns the queue's reference to it. The call
+/// that ends the operation's last wait, by granting a turn or because the operation ends, passes this reference to its
+/// caller.
 /// Each rate has at most one timer, which belongs to the timer service of the queue whose operation waits first.
 struct RateTable {
     /// Identifies a rate. Rates with the same name on different clocks are independent.
@@ -63,8 +64,8 @@ struct RateTable {
         let arrival: UInt64
         /// Not retained: it lives as long as the operation has not ended.
         let core: Unretained<QueueCore>
-        /// One place for each rate. Empty if the operation is in a suspended queue, and asks again when a worker takes
-        /// it up.
+        /// One place for each rate. Empty if the operation's queue is suspended: the operation requests its rates again
+        /// when a worker takes it up.
         var places: [Place]
 
         /// True if the operation still waits for its turn at one of its rates. Otherwise it is in the ready list of its
@@ -109,7 +110,7 @@ struct RateTable {
         case refused(by: Rate, hasWaited: Bool)
     }
 
-    /// Counts a start in all of these rates, if all of them allow it.
+    /// Counts a start of the operation in all of these rates, if all of them allow it.
     mutating func start(
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
     ) -> (result: StartResult, conflicts: [Misuse.Kind], changes: [TimerChange]) {
@@ -132,10 +133,10 @@ struct RateTable {
     }
 
     /// Removes a start that was counted, because the operation has ended before its body ran.
-    mutating func takeStartBack(_ rates: [Rate], on clock: ObjectIdentifier) -> [TimerChange] {
+    mutating func undoStart(_ rates: [Rate], on clock: ObjectIdentifier) -> [TimerChange] {
         rates.compactMap { rate in
             let key = Key(clock: clock, name: rate.key)
-            entry(key)?.machine.takeStartBack()
+            entry(key)?.machine.undoStart()
             return adjustTimer(of: key)
         }
     }
@@ -143,8 +144,8 @@ struct RateTable {
     // MARK: Waiting
 
     /// Makes the operation wait for its rates, in its old places if it has any. The operation keeps turns that it can
-    /// still use. Only conflicts of rates behind the one that refused the start are new, because ``start(_:_:on:at:)``
-    /// has returned the others.
+    /// still use. Returns only conflicts of rates that come after the one that refused the start, because
+    /// ``start(_:_:on:at:)`` has returned the others.
     mutating func wait(
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: Unretained<QueueCore>,
         on clock: ObjectIdentifier, at now: Duration
@@ -161,23 +162,23 @@ struct RateTable {
                 return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
             }
             if entry.machine.admits(arrival, hasTurn: true, at: now) { return Waiter.Place(key: key, rate: rate) }
-            entry.machine.giveTurnBack()
+            entry.machine.returnTurn()
             return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
-        // By now all rates would allow the start, so the turn that is given back here comes again at once.
+        // All rates would allow the start now, so the operation gets the turn that it returns here again at once.
         if places.allSatisfy({ $0.ticket == nil }) {
             guard let entry = entry(places[0].key) else {
                 preconditionFailure("Internal inconsistency: a rate that was just updated is not in the table")
             }
-            entry.machine.giveTurnBack()
+            entry.machine.returnTurn()
             places[0].ticket = entry.machine.wait(operation, arrival: arrival)
         }
         waiters[operation.id] = Waiter(arrival: arrival, core: core, places: places)
         return (conflicts, places.compactMap { adjustTimer(of: $0.key) })
     }
 
-    /// Gives the turns that are due when a timer fires. Returns the operations that have the turns of all of their
-    /// rates now, in order.
+    /// Grants the turns that are due when a timer fires. Returns the operations that now have turns at all of their
+    /// rates, in order.
     mutating func takeTurns(
         _ timer: RateTimer, at now: Duration
     ) -> (turns: [Unretained<AnyOperation>], change: TimerChange?) {
@@ -192,9 +193,9 @@ struct RateTable {
         return (turns, adjustTimer(of: timer.key))
     }
 
-    /// Passes the turns of an operation whose queue is suspended to those behind it. The operation keeps its arrival
-    /// number.
-    mutating func giveTurnsBack(by operation: Unretained<AnyOperation>) -> [TimerChange] {
+    /// Passes the turns of an operation whose queue is suspended to the operations behind it. The operation keeps its
+    /// arrival number.
+    mutating func returnTurns(by operation: Unretained<AnyOperation>) -> [TimerChange] {
         guard let waiter = waiters[operation.id], !waiter.awaitsTurn else { return [] }
         waiters[operation.id]?.places = []
         return remove(waiter.places)
@@ -212,7 +213,7 @@ struct RateTable {
             if let ticket = place.ticket {
                 _ = entry(place.key)?.machine.removeWaiter(ticket)
             } else {
-                entry(place.key)?.machine.giveTurnBack()
+                entry(place.key)?.machine.returnTurn()
             }
             return adjustTimer(of: place.key)
         }
@@ -261,8 +262,8 @@ struct RateTable {
         /// Takes O(n log n) time for n waiting operations, so the caller sorts after unlocking.
         mutating func sort() { arrivals.sort() }
 
-        /// When the operation with this arrival number has its turn, if no operation ends, comes back or uses the rate
-        /// in the meantime, and how many operations are before it.
+        /// Returns when the operation with this arrival number gets its turn, if no operation ends, comes back or uses
+        /// the rate in the meantime, and how many operations are before it.
         func turn(of arrival: UInt64) -> (time: Duration, behind: Int) {
             // Binary search for the first operation that did not arrive earlier.
             var (low, high) = (0, arrivals.count)
@@ -304,7 +305,9 @@ struct RateTable {
     private mutating func updatedEntry(
         for rate: Rate, on clock: ObjectIdentifier, at now: Duration, _ conflicts: inout [Misuse.Kind]
     ) -> RateEntry {
-        guard let clockRates = clocks[clock] else { preconditionFailure("a queue registers its clock before it asks") }
+        guard let clockRates = clocks[clock] else {
+            preconditionFailure("Internal inconsistency: a queue uses a rate before it registers its clock")
+        }
         if let entry = clockRates.rates[rate.key] {
             if entry.machine.isUnused(at: now) {
                 entry.machine = RateStateMachine(rate.limits, at: now)
@@ -343,6 +346,6 @@ final class RateTimer: Sendable {
         self.time = time
     }
 
-    /// Gives the turns that are due. Called outside every lock.
+    /// Grants the turns that are due. The caller holds no lock.
     func fire() { RateManager.timerFired(self) }
 }

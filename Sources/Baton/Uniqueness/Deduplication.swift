@@ -1,10 +1,11 @@
-/// The identities of the unfinished operations in the process: the driver of ``DeduplicationTable``, which it locks.
+/// The identities of the unfinished unique operations in the process: the driver of ``DeduplicationTable``, which it
+/// guards with a lock.
 enum Deduplication {
     typealias Place = DeduplicationTable<AnyOperation>.Place
 
     private static let table = Locked(DeduplicationTable<AnyOperation>())
 
-    enum Entrance {
+    enum EntryResult {
         /// The operation now owns the identity. It replaces the given unfinished owners, and must start after them.
         case entered(at: Place, behind: [AnyOperation])
         case taken(by: AnyOperation)
@@ -12,10 +13,10 @@ enum Deduplication {
 
     /// Makes the operation an owner of the identity, if nobody else owns it or `replaces` is true.
     ///
-    /// This is one step for the callers, although identities are compared outside the lock: an identity that is
-    /// inserted during the comparison makes ``DeduplicationTable/insert(_:for:ifNoneAfter:)`` fail, and is compared
-    /// next.
-    static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> Entrance {
+    /// The call is atomic for its callers, although identities are compared outside the lock: if another identity is
+    /// inserted during the comparison, ``DeduplicationTable/insert(_:for:ifNoneAfter:)`` fails, and the loop compares
+    /// that identity next.
+    static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> EntryResult {
         var compared: Place = 0
         while true {
             let candidates = table.withLock { $0.candidates(for: identity.hash, after: compared) }
@@ -83,7 +84,7 @@ final class KeyIdentity<Key: Hashable & Sendable>: Identity {
     }
 }
 
-/// An identity that counts within one scope.
+/// An identity that is unique only within one scope.
 final class ScopedIdentity: Identity {
     private let base: any Identity
     private let scope: OperationScope
@@ -106,7 +107,7 @@ final class ScopedIdentity: Identity {
 /// The identities of unfinished operations. A pure state machine; ``Deduplication`` is its driver.
 ///
 /// The table never compares identities, because that runs the user's code. The caller compares those with the same hash
-/// outside the lock. A new identity is inserted only if no other one with its hash has come in between.
+/// outside the lock. A new identity is inserted only if no other identity with its hash has been inserted meanwhile.
 struct DeduplicationTable<Owner: AnyObject> {
     /// A number that identifies an entry of the table. Later entries have higher numbers.
     typealias Place = UInt64
@@ -130,7 +131,7 @@ struct DeduplicationTable<Owner: AnyObject> {
         let identity: any Identity
     }
 
-    /// The identities with this hash that came after `place`.
+    /// The identities with this hash whose places are higher than `place`.
     func candidates(for hash: Int, after place: Place) -> [Candidate] {
         (places[hash] ?? []).filter { $0 > place }.map { Candidate(place: $0, identity: entries[$0]!.identity) }
     }
@@ -138,8 +139,8 @@ struct DeduplicationTable<Owner: AnyObject> {
     /// The owners of the identity, or an empty array if the identity has become free.
     func owners(at place: Place) -> [Owner] { entries[place]?.owners ?? [] }
 
-    /// Inserts an identity. Returns nil if others with the same hash came after `last`, which the caller has to compare
-    /// first.
+    /// Inserts an identity. Returns nil if identities with the same hash have places higher than `last`; the caller has
+    /// to compare those first.
     mutating func insert(_ identity: any Identity, for owner: Owner, ifNoneAfter last: Place) -> Place? {
         if let newest = places[identity.hash]?.last, newest > last { return nil }
         lastPlace += 1
@@ -148,12 +149,12 @@ struct DeduplicationTable<Owner: AnyObject> {
         return lastPlace
     }
 
-    enum Entrance {
+    enum EntryResult {
         /// The owner has the identity. The given owners have not finished, as far as is known.
         case entered(behind: [Owner])
         /// The newest owner of the identity has it.
         case taken(by: Owner)
-        /// The identity has become free in between.
+        /// The identity has become free since the caller looked it up.
         case gone
     }
 
@@ -162,7 +163,7 @@ struct DeduplicationTable<Owner: AnyObject> {
     /// - Parameter finished: Owners that were seen finished, and are about to leave.
     mutating func enter(
         _ owner: Owner, at place: Place, ignoring finished: [Owner], replaces: Bool
-    ) -> Entrance {
+    ) -> EntryResult {
         guard let owners = entries[place]?.owners else { return .gone }
         let unfinished = owners.filter { owner in !finished.contains { $0 === owner } }
         if !replaces, let newest = unfinished.last { return .taken(by: newest) }
@@ -188,9 +189,10 @@ struct DeduplicationTable<Owner: AnyObject> {
 
 // MARK: - Decision of an add
 
-/// Decides, while a unique operation is being added, whether its identity is free. The thread that adds the operation
-/// calls these methods before it links it. So the edges may still change, and an early end that comes meanwhile is
-/// completed by that thread.
+/// Decides, while a unique operation is being added, whether its identity is free.
+///
+/// The thread that adds the operation calls these methods before it links the operation. The edges may therefore still
+/// change, and if the operation ends early meanwhile, that thread completes the end.
 extension AnyOperation {
     final func claimIdentity(on core: QueueCore) {
         let uniqueness = withLife { life in
@@ -209,7 +211,7 @@ extension AnyOperation {
                 return
             case .taken(let other):
                 guard uniqueness.policy == .join else {
-                    return endWithoutNeeds(with: .skipped(.duplicate(of: other.reference)))
+                    return endWithoutRunning(with: .skipped(.duplicate(of: other.reference)))
                 }
                 // If `join` fails, the other operation has just finished, and the identity may be free.
                 if join(other, uniqueness) { return }
@@ -217,7 +219,7 @@ extension AnyOperation {
         }
     }
 
-    private final func endWithoutNeeds(with error: OperationError) {
+    private final func endWithoutRunning(with error: OperationError) {
         releaseUnneededState()
         _ = endBeforeRun(with: error)
     }
@@ -247,11 +249,11 @@ extension AnyOperation {
         guard outputType == original.outputType else {
             let misuse = Misuse(
                 .joinedAnotherOutput(original.reference), operation: reference, callSite: uniqueness.callSite)
-            endWithoutNeeds(with: .misuse(misuse))
+            endWithoutRunning(with: .misuse(misuse))
             return true
         }
-        // In addition to the count of the edge, so that the operation does not become ready when the original finishes.
-        // The original ends it instead.
+        // The operation counts the original once more than for the edge, so it does not become ready when the original
+        // finishes. Instead, the original ends it with its own outcome.
         dependencyCounter.expectOneMore()
         guard let place = original.addJoiner(self) else {
             _ = dependencyCounter.countDown()
@@ -271,14 +273,15 @@ extension AnyOperation {
         let reason = CancellationReason.replaced(by: reference)
         let needs = former.flatMap(\.transitiveDependencies).filter { !own.contains(ObjectIdentifier($0)) }
         // A replaced operation that has not begun ends here, whatever it waits for, so it cannot be on a cycle. It is
-        // cancelled after the search, because an operation on a cycle replaces nothing.
+        // cancelled after the search, because this operation fails if it is on a cycle, and then replaces nothing.
         let pending = former.filter { $0.withLife { $0.phase == .added } }
-        if endOnCycle(behind: former, assumingEnded: pending) { return }
+        if failIfOnCycle(behind: former, assumingEnded: pending) { return }
         for operation in pending { operation.cancel(reason: reason) { $0.phase == .added } }
         // A pending operation may have begun since the search.
-        if pending.contains(where: \.mayStillRun), endOnCycle(behind: former) { return }
+        if pending.contains(where: \.mayStillRun), failIfOnCycle(behind: former) { return }
         for operation in former { operation.cancel(reason: reason) { _ in true } }
-        // Only operations that an add has pulled in are cancelled, and not those that a caller has added explicitly.
+        // Cancels only operations that were added because another operation depends on them, and none that a caller has
+        // added explicitly.
         for need in needs where need.withLife({ $0.wasAddedAsUpstream }) { need.cancelIfUnneeded(reason: reason) }
     }
 
@@ -294,7 +297,7 @@ extension AnyOperation {
 
     /// Fails this operation if a replaced operation waits for it, perhaps through operations that are about to be added
     /// behind it. Returns true if it has failed.
-    private final func endOnCycle(behind former: [AnyOperation], assumingEnded ended: [AnyOperation] = []) -> Bool {
+    private final func failIfOnCycle(behind former: [AnyOperation], assumingEnded ended: [AnyOperation] = []) -> Bool {
         let ended = Set(ended.map { ObjectIdentifier($0) })
         let cycle = CycleFinder.cycle(through: self) { operation in
             if operation === self { return former }

@@ -109,7 +109,7 @@ import Testing
         _ = machine.wait("first", arrival: 1)
         _ = machine.wait("second", arrival: 2)
         #expect(machine.takeTurn(at: .seconds(1)) == "first")
-        machine.giveTurnBack()
+        machine.returnTurn()
         #expect(machine.takeTurn(at: .seconds(1)) == "second")
     }
 
@@ -118,7 +118,7 @@ import Testing
         var machine = machine(1, per: .seconds(1))
         machine.start(hasTurn: false, at: .seconds(4))
         #expect(!machine.isUnused(at: .seconds(4)))
-        machine.takeStartBack()
+        machine.undoStart()
         #expect(machine.isUnused(at: .seconds(4)))
         #expect(machine.admits(2, hasTurn: false, at: .seconds(4)))
     }

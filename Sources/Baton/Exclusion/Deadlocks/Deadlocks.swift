@@ -188,7 +188,7 @@ extension AnyOperation {
     }
 
     fileprivate final func mayBeWaitedFor(within search: inout ExclusionTable.BlockerSearch) -> [AnyOperation] {
-        let waiting = isWaitedForBy(first: search.budget + 1)
+        let waiting = waitingOperations(first: search.budget + 1)
         if !search.spend(waiting) || !hasClaim { return waiting.operations }
         return waiting.operations + ExclusionManager.possiblyBlocked(by: self, within: &search)
     }

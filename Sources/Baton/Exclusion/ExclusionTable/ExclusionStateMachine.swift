@@ -4,9 +4,9 @@
 /// An owner has one claim at a time, on one or more names, all of which it is granted at once. The claims that wait for
 /// a name are served in the order in which they came, but further attempts come first: otherwise an operation would
 /// wait behind all first attempts for a name that it had held before. Within first attempts and within further
-/// attempts, claims are granted strictly in the order in which they came, so exclusive and heavy claims cannot starve.
-/// An owner with an ancestor that holds a name draws on the ancestor's share: it waits only behind that ancestor's
-/// other descendants, unless it asks for more than the share.
+/// attempts, claims are granted strictly in the order in which they came, so neither an exclusive claim nor one for
+/// many units can starve. An owner with an ancestor that holds a name draws on the ancestor's share: it waits only
+/// behind that ancestor's other descendants, unless it asks for more than the share.
 ///
 /// The state machine retains owners while they wait or hold. Callers retain the owners that they pass, so no owner's
 /// `deinit` runs under the manager's lock. Precondition: the ancestors of an owner include the ancestors of each of its
@@ -49,13 +49,13 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     // MARK: Events
 
-    /// Requests all of these exclusions at once. If the owner has a claim already, that one stays, and the answer is
-    /// about it.
+    /// Requests all of these exclusions at once. If the owner has a claim already, the request changes nothing, and the
+    /// answer is the state of that claim.
     ///
     /// - Parameters:
     ///   - ancestors: The ancestors that hold exclusions, the nearest one first.
     ///   - isFurtherAttempt: True if the claim comes before first attempts. The caller must limit how often an owner
-    ///     sets this, and must request with false before each time; otherwise waiting first attempts could starve.
+    ///     makes such requests; otherwise waiting first attempts could starve.
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
@@ -71,7 +71,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
             table.grant(id)
             // This grant cannot let the claims behind it in a wait queue proceed: they were blocked before it, and it
             // took capacity. Where the grant opens a new scope, the claims in it wait for the same holders as before.
-            table.forgetCandidates()
+            table.discardCandidates()
             return .granted
         }
         table.beginWaiting(id, inside: ancestors)
@@ -127,8 +127,9 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return owners(of: table.blockers(of: id, upTo: limit))
     }
 
-    /// Returns the owners that a waiting owner may have to wait for, given its wait queues. They may be more than it
-    /// has to wait for; they are fewer only if the search is truncated. Owners that it has listed before are left out.
+    /// Returns the owners that a waiting owner may have to wait for, given its wait queues. The result can contain
+    /// owners that it does not have to wait for. It lacks others only if the search is truncated, or has listed them
+    /// before.
     func possibleBlockers(of owner: Owner, within search: inout ExclusionTable.BlockerSearch) -> [Owner] {
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.possibleBlockers(of: id, within: &search))
@@ -143,8 +144,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     private func owners(of claims: [Claim.ID]) -> [Owner] { claims.compactMap { owners[$0.index] } }
 
     /// Returns true if a wait queue keeps a waiting owner from its names, whatever their holders do.
-    func standsBehindOthers(_ owner: Owner) -> Bool {
-        table.claimIDs[ObjectIdentifier(owner)].map(table.standsBehindOthers) ?? false
+    func isQueuedBehindOthers(_ owner: Owner) -> Bool {
+        table.claimIDs[ObjectIdentifier(owner)].map(table.isQueuedBehindOthers) ?? false
     }
 
     /// Returns true if a waiting owner could have all of its names if only these holders remained. Wait queues do not

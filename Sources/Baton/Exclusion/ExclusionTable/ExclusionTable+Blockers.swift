@@ -58,7 +58,7 @@ extension ExclusionTable {
     }
 
     /// Returns true if a wait queue keeps a waiting claim from its names, whatever their holders do.
-    func standsBehindOthers(_ id: Claim.ID) -> Bool {
+    func isQueuedBehindOthers(_ id: Claim.ID) -> Bool {
         if claims[id].state != .queued { return false }
         var entry = claims[id].firstEntry
         while !entry.isNone {

@@ -12,7 +12,7 @@ extension ExclusionTable {
 
     // MARK: Checking
 
-    func isGrantable(_ id: Claim.ID) -> Bool { !standsBehindOthers(id) && isAllowed(id) }
+    func isGrantable(_ id: Claim.ID) -> Bool { !isQueuedBehindOthers(id) && isAllowed(id) }
 
     /// Returns true if the holders let the claim have all of its names. Wait queues do not count.
     func isAllowed(_ id: Claim.ID) -> Bool {
@@ -198,7 +198,7 @@ extension ExclusionTable {
         candidates.append(Candidate(claim: id))
     }
 
-    mutating func forgetCandidates() {
+    mutating func discardCandidates() {
         for candidate in candidates { claims[candidate.claim].isNoted = false }
         candidates.removeAll(keepingCapacity: true)
     }

@@ -77,11 +77,11 @@ import Testing
             .ask("a", .all), .ask("b", .otherAll), .ask("c", .all, .otherAll), .ask("d", .otherAll), .ask("a/e", .all),
         ])
         #expect(rig.blockers(of: "d") == "b")
-        #expect(rig.standsBehindOthers("d"))
+        #expect(rig.isQueuedBehindOthers("d"))
         #expect(rig.possibleBlockers(of: "d") == "a a/e b")
         #expect(rig.possiblyBlocked(by: "a") == "c d")
         rig.happen(.leaveQueues("c"))
-        #expect(!rig.standsBehindOthers("d"))
+        #expect(!rig.isQueuedBehindOthers("d"))
         #expect(rig.possibleBlockers(of: "d") == "b")
         #expect(rig.possiblyBlocked(by: "a") == "c")
     }

@@ -71,7 +71,7 @@ final class ExclusionStateMachineRig {
 
     private func sorted(_ owners: [Owner]) -> String { Set(owners.map(\.path)).sorted().joined(separator: " ") }
 
-    func standsBehindOthers(_ path: String) -> Bool { machine.standsBehindOthers(owner(path)) }
+    func isQueuedBehindOthers(_ path: String) -> Bool { machine.isQueuedBehindOthers(owner(path)) }
 
     func obstacle(for path: String) -> String? {
         machine.obstacle(for: owner(path)).map { "\($0.name) \($0.holder.path)" }
