@@ -17,7 +17,7 @@ public struct OperationEvent: Sendable {
     /// The number of the event, which rises strictly from one event of a queue to the next. Numbers may be left out.
     public let number: UInt64
 
-    /// The time since the queue was made, on the clock of the queue. Never less than that of the event before.
+    /// The time since the queue was made, on the clock of the queue. It is never less than that of the previous event.
     public let time: Duration
 
     let subject: EventSubject
@@ -132,7 +132,7 @@ public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// The part that all events of one operation share. An object, because an event is copied for every subscriber.
+/// The part that all events of one operation share. It is a class, because an event is copied for every subscriber.
 final class EventSubject: Sendable {
     let operation: OperationReference
     let parent: OperationReference?
@@ -208,7 +208,8 @@ extension OperationEvent.Kind: CustomStringConvertible {
 ///
 /// The sequence of an operation ends after `finished`, which is its only event if the operation had finished before. It
 /// ends without `finished` if the operation is released without having been added. The sequence of a queue ends when
-/// the last handle to the queue is gone and the queue is empty. For a task that is cancelled, both end at once.
+/// the last handle to the queue is gone and the queue is empty. If the reading task is cancelled, the iterator returns
+/// `nil` at once.
 public struct OperationEvents: AsyncSequence, Sendable {
     /// An event of one operation.
     public typealias Element = OperationEvent
@@ -240,7 +241,7 @@ public struct OperationEvents: AsyncSequence, Sendable {
         deinit { broadcaster.remove(id) }
     }
 
-    /// Returns an iterator that goes on where other iterators of this sequence have stopped.
+    /// Returns an iterator that continues where other iterators of this sequence have stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
     /// The iterator of a sequence of events.
@@ -265,8 +266,8 @@ public struct OperationEvents: AsyncSequence, Sendable {
 }
 
 extension OperationEvents {
-    /// Returns all unread events, taken in one locked step. For recorders, which read many events at a time, and for
-    /// the events that are left when a task that reads them was cancelled.
+    /// Takes all unread events in one locked step. Recorders use this to read many events at a time, and to get the
+    /// events that are left after the reading task was cancelled.
     package func takeAll() -> [OperationEvent] { subscription.broadcaster.takeAll(for: subscription.id) }
 
     /// The time since the queue was made, on its clock. Zero for the events of one operation.
@@ -330,11 +331,11 @@ extension AnyOperation {
 }
 
 extension OperationEvents.Buffering {
-    fileprivate func limit(orRefuse refuse: (Int) -> Void) -> Int? {
+    fileprivate func limit(reportingInvalid report: (Int) -> Void) -> Int? {
         switch self {
         case .unbounded: return nil
         case .newest(let count):
-            if count < 1 { refuse(count) }
+            if count < 1 { report(count) }
             return max(count, 1)
         }
     }

@@ -17,9 +17,10 @@
 ///
 /// Cancelling the group cancels its children, and their children. The group finishes after all of them, with
 /// ``OperationError/cancelled(reason:)`` unless every child has succeeded nevertheless. A group that ends before it
-/// starts cancels its children as well, because nothing else will run them. Each child counts for one unit of the
-/// group's ``AnyOperation/progress``. The progress that a failed child had made is known only if the progress of the
-/// group was asked for before.
+/// starts cancels its children as well, because nothing else will run them.
+///
+/// Each child counts for one unit of the group's ``AnyOperation/progress``. If the progress is read for the first time
+/// after a child has failed, it does not include the part of the work that this child had done.
 public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     // @unchecked: this class adds no state. The children are in ``OptionalState``, so that a chain of groups is
     // released in a loop.
@@ -30,9 +31,9 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
     ///   - name: The name of the group in errors and explanations.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
-    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
-    ///     limit of the queue; nil for no additional limit. A child that waits for its own children counts. A value
-    ///     below 1 is ``Misuse`` and sets no limit.
+    ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
+    ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
+    ///     ``Misuse`` and sets no limit.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     public convenience init(
@@ -50,8 +51,9 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
     ///   - name: The name of the group in errors and explanations.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
-    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
-    ///     limit of the queue; nil for no additional limit. A value below 1 is ``Misuse`` and sets no limit.
+    ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
+    ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
+    ///     ``Misuse`` and sets no limit.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     public init(
@@ -73,15 +75,15 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 
     /// Makes a group whose children run one after another, in the order given.
     ///
-    /// Each child depends on the one before it. By ``GroupPolicy/failFast``, the default, it runs if that one has
-    /// succeeded; by ``GroupPolicy/collectAll`` in any case; by ``GroupPolicy/firstSuccess`` if that one has failed. If
-    /// a child does not run, it is skipped, and so are the children after it.
+    /// Each child depends on the one before it. With ``GroupPolicy/failFast``, the default, a child runs if the one
+    /// before it has succeeded; with ``GroupPolicy/collectAll`` in any case; with ``GroupPolicy/firstSuccess`` if the
+    /// one before it has failed. A child that does not run is skipped, and so are the children after it.
     ///
     /// - Parameters:
     ///   - order: The order in which the children run.
     ///   - children: The operations to run. An operation that is given twice runs once, in its first place. An
-    ///     operation that was added to a queue before keeps its place in the order, but does not wait for the child
-    ///     before it: its dependencies cannot change any more, and that is ``Misuse``.
+    ///     operation that was added to a queue before keeps its place in the order, but cannot wait for the child
+    ///     before it, because its dependencies can no longer change. It is reported as ``Misuse``.
     ///   - name: The name of the group in errors and explanations.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     public convenience init(
@@ -121,7 +123,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         GraphChanges.note()
     }
 
-    /// Ends the group with an error of its own: cancels its unfinished children, and takes no more.
+    /// Ends the group with an error of its own: cancels its unfinished children, and accepts no further ones.
     ///
     /// The group finishes when all of its children have, with ``OperationError/groupFailed(_:)``. The first failure in
     /// it is that of the group itself, with `error`, so that ``OperationError/underlyingError`` is `error`; the
@@ -183,7 +185,7 @@ public enum GroupPolicy: Sendable, Hashable, CaseIterable {
     /// The first child that fails ends the group.
     ///
     /// The group cancels its other children, and with them what depends on them. In an ``GroupOrder/ordered`` group,
-    /// the children after the failed one are skipped because of it.
+    /// each child after the failed one is skipped, because of the child before it.
     case failFast
     /// The first child that succeeds ends the group, which cancels its other children. The group fails if none
     /// succeeds.

@@ -3,7 +3,7 @@ extension AsyncOperation {
     ///
     /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     /// - Returns: The new operation, which depends on this one.
-    @_disfavoredOverload  // A mistake in a closure would be reported as one about procedures.
+    @_disfavoredOverload  // Otherwise the compiler reports a mistake in a closure as one in a procedure.
     @inlinable
     public final func then<Next: Sendable>(_ procedure: some InputProcedure<Output, Next>) -> AsyncOperation<Next> {
         AsyncOperation<Next>(procedure, input: self)
@@ -29,8 +29,8 @@ extension AsyncOperation {
     /// let size = download.then { data in data.count }
     /// ```
     ///
-    /// There is no overload whose closure takes a context, because the compiler could then not type-check long chains.
-    /// Write `AsyncOperation(source) { value, context in … }` for such a closure.
+    /// There is no overload whose closure takes a context, because with such an overload the compiler fails to
+    /// type-check long chains. Write `AsyncOperation(source) { value, context in … }` for such a closure.
     ///
     /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.
@@ -78,10 +78,10 @@ extension AsyncOperation {
         AsyncOperation<New>(nil, self) { output in try transform(output) }.recordOrigin(step: .map, file, line)
     }
 
-    /// Makes an operation that makes another one from this one's output, runs that as its child, and has its output.
+    /// Makes an operation that runs the operation which `transform` returns as its child, and has the child's output.
     ///
-    /// The new operation fails with the error of the child, as with ``OperationContext/run(_:)``. Cancelling the new
-    /// operation cancels the child.
+    /// If the child fails, the new operation fails with the child's error, as with ``OperationContext/run(_:)``.
+    /// Cancelling the new operation cancels the child.
     ///
     /// - Parameter transform: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.

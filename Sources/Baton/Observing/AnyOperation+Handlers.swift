@@ -2,10 +2,10 @@ extension AnyOperation {
     /// Calls `handler` when the body starts; at once if it has started already, never if it does not run.
     ///
     /// The `didStart`, `didCancel`, `didProduce` and `didFinish` handlers of an operation run one after another, in the
-    /// order in which their moments came. Handlers of the same moment run in the order in which they were added. They
-    /// run on a task of their own that is not cancelled with the operation, each on the isolation that it declares (`{
-    /// @MainActor in … }`). A slow handler delays neither the body nor the queue nor other operations. Handlers may be
-    /// added before or after the operation is added.
+    /// order in which their events occurred. Handlers of the same event run in the order in which they were added. They
+    /// run on a task of their own that is not cancelled with the operation, each on the isolation that it declares
+    /// (`{ @MainActor in … }`). A slow handler delays neither the body nor the queue nor other operations. Handlers may
+    /// be added before or after the operation is added.
     ///
     /// - Parameter handler: Called at most once.
     /// - Returns: This operation.
@@ -111,7 +111,7 @@ extension AsyncOperation {
 /// The delivery of handlers. Handlers that are due are called one after another, in order, on a task of their own, so a
 /// slow one delays neither the queue nor other operations, and a cancellation of the operation does not reach them.
 extension AnyOperation {
-    /// Adds a handler, early or late. If its phase has passed, the handler is due at once.
+    /// Adds a handler for a phase. If the phase has passed, the handler is due at once.
     final func addHandler(at phase: HandlerPhase, _ handler: @escaping HandlerList.Call) {
         register { handlers, _ in handlers.add(at: phase, handler) }
     }
@@ -135,18 +135,18 @@ extension AnyOperation {
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let news = withLife { life -> (HandlerList.Actions, QueueCore?)? in
+        let due = withLife { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
             life.withEnsuredOptionalState { add(&$0.handlers, isFinished) }
             // No phase has passed before the operation is added or cancelled.
             if life.phase == .created { return nil }
             return (makePassedPhasesDue(life), life.isUnderWay ? self.core : nil)
         }
-        if let (actions, core) = news, actions.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
+        if let (actions, core) = due, actions.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
-    /// Makes the handlers due whose phases have passed, in the order in which the phases came, no matter which thread
-    /// notices. The caller holds the operation's lock, and performs the actions after unlocking.
+    /// Makes the handlers due whose phases have passed, in the order of the phases, whichever thread calls this first.
+    /// The caller holds the operation's lock, and performs the actions after unlocking.
     final func makePassedPhasesDue(_ life: Lifecycle) -> HandlerList.Actions {
         guard let optionalState = life.optionalState else { return HandlerList().actions }
         return makePassedPhasesDue(life, optionalState)
@@ -169,26 +169,26 @@ extension AnyOperation {
 
     /// Makes a task call the handlers that are due. Only one task at a time calls handlers of the operation.
     final func deliver(from core: QueueCore?) {
-        guard let core else { return deliverAlone() }
+        guard let core else { return deliverWithoutQueue() }
         core.deliver(self)
     }
 
-    private final func deliverAlone() {
+    private final func deliverWithoutQueue() {
         TaskFactory.services.spawn {
             _ = await self.callHandlers(as: nil)
-            if self.hasDueHandlers { self.deliverAlone() }
+            if self.hasDueHandlers { self.deliverWithoutQueue() }
         }
     }
 
     final func noteProduct(_ product: AnyOperation, from core: QueueCore) {
-        // Makes the reference before this operation is locked, because it takes the lock of `product`.
-        let told = isObserved ? product.reference : nil
+        // The reference is made before this operation is locked, because making it takes the lock of `product`.
+        let productReference = isObserved ? product.reference : nil
         let delivers = withLife { life in
             life.optionalState?.handlers.makeDue(forProduct: product)
-            if let told { life.note(.produced(told)) }
+            if let productReference { life.note(.produced(productReference)) }
             return life.optionalState?.handlers.actions.isDue ?? false
         }
-        if told != nil { publishEvents() }
+        if productReference != nil { publishEvents() }
         if delivers { deliver(from: core) }
     }
 
@@ -209,8 +209,8 @@ extension AnyOperation {
         return isCancelled
     }
 
-    /// Drops the task-local values after the last handler has returned: they are the user's, and an operation may be
-    /// kept for long.
+    /// Releases the task-local values after the last handler has returned, because they contain the user's objects, and
+    /// the operation may live for a long time.
     private final func dropTaskLocalsIfOver() {
         let values = withLife { life -> TaskLocalValues? in
             guard life.phase == .finished, let optionalState = life.optionalState, !optionalState.handlers.isDue else {

@@ -2,8 +2,8 @@ internal import CBaton
 
 /// The clock of an operation's queue, which a body gets from ``OperationContext/clock``.
 ///
-/// The clock reads and sleeps like the clock that the queue was made with. In a test with a `TestClock`, it stands
-/// still until the test advances that. It may be passed to every function that takes a clock.
+/// The clock reads and sleeps like the clock that the queue was made with. On a queue with a `TestClock`, it stands
+/// still until the test advances the `TestClock`. It can be passed to any function that takes a clock.
 ///
 /// ```swift
 /// let time = try await context.clock.measure { try await index.rebuild() }
@@ -55,8 +55,8 @@ public struct OperationClock: Clock {
 
 // MARK: - Time of a queue
 
-/// A clock without its type, because `any Clock<Duration>` cannot subtract its instants. Times count from when this was
-/// made.
+/// A type-erased clock, because `any Clock<Duration>` cannot subtract its instants. Times count from the creation of
+/// the object.
 package final class TimeSource: Sendable {
     private let read: @Sendable () -> Duration
     /// The start of a continuous clock in nanoseconds, or `nil` for other clocks. Reading the system's clock directly
@@ -76,7 +76,6 @@ package final class TimeSource: Sendable {
 
     package init(_ clock: some Clock<Duration>) {
         resolution = clock.minimumResolution
-        // Read before `start`, so that a task that has slept until a time finds that the time has come.
         continuousStart = clock is ContinuousClock ? baton_continuous_time() : nil
         let start = clock.now
         isSystemClock = clock is ContinuousClock || clock is SuspendingClock
@@ -85,7 +84,7 @@ package final class TimeSource: Sendable {
         } else {
             sharedIdentity = type(of: clock) is AnyClass ? ObjectIdentifier(clock as AnyObject) : nil
         }
-        // Some clocks miscount when they are told to sleep for centuries.
+        // Some clocks compute a wrong deadline when they are asked to sleep for centuries.
         longestWait = clock is ContinuousClock || clock is any VirtualClock ? .endless : .seconds(24 * 60 * 60)
         read = { start.duration(to: clock.now) }
         if let continuousStart {
@@ -97,7 +96,7 @@ package final class TimeSource: Sendable {
         }
     }
 
-    /// The time since this was made. Reads the user's clock, so the caller holds no lock.
+    /// The time since this object was made. Reads the user's clock, so the caller must not hold a lock.
     @inline(__always)
     package var now: Duration { continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read() }
 
@@ -160,8 +159,8 @@ package final class TimeSource: Sendable {
     func nextWake(until time: Duration) -> Duration { min(time, now + longestWait) }
 }
 
-/// A clock that stands still until somebody advances it. Its sleeps are not split, because each intermediate wake-up
-/// would be a superfluous job in the schedule.
+/// A clock that stands still until somebody advances it. ``TimeSource`` does not split sleeps on it, because each
+/// intermediate wake-up would be a superfluous job in the schedule.
 package protocol VirtualClock: Clock {}
 
 extension Int64 {
@@ -175,7 +174,7 @@ extension Int64 {
 // MARK: - Durations
 
 extension Duration {
-    /// The longest duration that is distinguished, 292 billion years: it can be added to any time without overflow.
+    /// The longest duration that Baton uses, 292 billion years. It can be added to any bounded time without overflow.
     package static var endless: Duration { .seconds(Int64.max) }
 
     /// The duration, clamped to ±``endless``.
