@@ -36,7 +36,7 @@ import Testing
         let failures = await HTTPTransportConformance.run(
             on: transport, only: ["length", "gzip", "closed-in-head", "cookies"])
         #expect(failures.map(\.failedCase.name).sorted() == ["closed-in-head", "cookies", "gzip", "length"])
-        #expect(failures.first?.description.contains("the status should be 200, and was 500") == true)
+        #expect(failures.first?.description.contains("the status should be 200, but was 500") == true)
     }
 
     @Test("An error that is not an HTTPError is a failure even where an error is expected")

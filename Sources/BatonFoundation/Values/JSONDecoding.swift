@@ -18,8 +18,8 @@ public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
     ///
     /// - Parameters:
     ///   - type: The type to decode. It can be left out where the compiler infers it.
-    ///   - decoder: A closure that makes the decoder of a run, on the task of that run. By default it makes a
-    ///     `JSONDecoder` without options.
+    ///   - decoder: A closure that makes the decoder for each run. It is called on the task of that run. The default
+    ///     closure makes a `JSONDecoder` without options.
     public init(
         _ type: Value.Type = Value.self, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) {
@@ -38,15 +38,16 @@ public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
         do {
             return try decoder.decode(Value.self, from: input)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && !decoder.allowsJSON5 {
-            throw DecodingError.dataCorrupted(context.withPlace(in: input))
+            throw DecodingError.dataCorrupted(context.addingParserDescription(in: input))
         }
     }
 }
 
 extension DecodingError.Context {
-    /// Returns the same context with the parser's description of the position in the text. On Linux the decoder does
-    /// not pass that on, so the older parser of Foundation is asked.
-    fileprivate func withPlace(in input: Data) -> Self {
+    /// Returns the same context with the parser's description, which says where in the text the error is.
+    ///
+    /// On Linux the decoder discards this description, so the text is parsed again with `JSONSerialization`.
+    fileprivate func addingParserDescription(in input: Data) -> Self {
         var parser = underlyingError
         if parser == nil {
             do { _ = try JSONSerialization.jsonObject(with: input, options: .fragmentsAllowed) } catch {

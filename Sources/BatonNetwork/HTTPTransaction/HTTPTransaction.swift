@@ -6,7 +6,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// One request and its response. Locks an ``HTTPTransactionStateMachine``, asks it, unlocks it, and acts.
+/// One request and its response: the driver of an ``HTTPTransactionStateMachine``, which it guards with a lock.
 ///
 /// URLSession delivers the response, and one task reads it. After a cancellation, the reader returns only when
 /// URLSession has reported the end of its task, so that no transfer outlives its reader.
@@ -88,7 +88,8 @@ final class HTTPTransaction: Sendable {
     }
 
     func next() async throws -> Data? {
-        // A body that arrives faster than it is read must not keep the thread from other tasks.
+        // If the body arrives faster than it is read, the reader never has to wait. It yields, so that other tasks can
+        // use its thread.
         await Task.yield()
         // A reader that always finds bytes never waits, so the cancellation handler of `wait` does not run.
         if Task.isCancelled { cancel() }

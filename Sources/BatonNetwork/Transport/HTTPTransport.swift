@@ -2,8 +2,6 @@ public import Foundation
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// A type that sends HTTP requests: with libcurl on Linux, URLSession on Apple platforms, or any other HTTP stack.
@@ -39,11 +37,11 @@ public protocol HTTPTransport: Sendable {
 }
 
 #if os(Linux)
-    /// The transport of procedures that name no other. It is libcurl, because URLSession on Linux crashes on some
+    /// The transport of procedures that do not specify one. It is libcurl, because URLSession on Linux crashes on some
     /// responses.
     public typealias DefaultHTTPTransport = CurlTransport
 #else
-    /// The transport of procedures that name no other.
+    /// The transport of procedures that do not specify one.
     public typealias DefaultHTTPTransport = URLSessionTransport
 #endif
 

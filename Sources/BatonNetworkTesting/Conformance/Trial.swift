@@ -101,7 +101,7 @@ struct Trial: Sendable {
 
     func requireEqual<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
         if found != expected {
-            throw RequirementFailure(description: "\(what) should be \(expected), and was \(found)")
+            throw RequirementFailure(description: "\(what) should be \(expected), but was \(found)")
         }
     }
 
@@ -114,10 +114,10 @@ struct Trial: Sendable {
         guard case .answer(let head, let data) = outcome else {
             throw failure("\(prefix)expected the answer \(status), but got \(outcome)")
         }
-        try require(head.status == status, "\(prefix)the status should be \(status), and was \(head.status)")
+        try require(head.status == status, "\(prefix)the status should be \(status), but was \(head.status)")
         if let body, data != Data(body.utf8) {
             let text = String(decoding: data.prefix(100), as: UTF8.self)
-            throw failure("\(prefix)the body should be ‘\(body)’, and was ‘\(text)’ (\(data.count) bytes)")
+            throw failure("\(prefix)the body should be ‘\(body)’, but was ‘\(text)’ (\(data.count) bytes)")
         }
         return head
     }

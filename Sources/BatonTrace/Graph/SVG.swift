@@ -3,12 +3,12 @@ public import Baton
 extension Trace {
     /// Returns the graph as an SVG picture, drawn by Graphviz, which has to be installed.
     ///
-    /// Graphviz takes a second for some thousand operations, and much longer for more. To stop it, cancel the task, or
-    /// give the operation that calls this method a `timeout`. It runs on a thread of its own, so it blocks no thread
-    /// that others need.
+    /// Graphviz takes about a second for a few thousand operations, and much longer for more. To stop it, cancel the
+    /// task, or give the operation that calls this method a `timeout`. The method waits for Graphviz on a thread of its
+    /// own, so it blocks no thread of the concurrency pool.
     ///
-    /// - Parameter program: The path of the program that draws, or nil for the first program named `dot` in the
-    ///   directories of `PATH`.
+    /// - Parameter program: The path of Graphviz's `dot`, or nil for the first program of that name in the directories
+    ///   of `PATH`.
     /// - Returns: The text of the SVG file.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {
@@ -20,8 +20,8 @@ extension QueueSnapshot {
     /// Returns the operations in the queue and what they wait for as an SVG picture, drawn by Graphviz, which has to be
     /// installed.
     ///
-    /// - Parameter program: The path of the program that draws, or nil for the first program named `dot` in the
-    ///   directories of `PATH`.
+    /// - Parameter program: The path of Graphviz's `dot`, or nil for the first program of that name in the directories
+    ///   of `PATH`.
     /// - Returns: The text of the SVG file.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {

@@ -53,8 +53,8 @@ extension HTTPTransportConformance {
                     guard case .error(.bodyTooShort(received: let received, promised: let promised)) = outcome else {
                         throw trial.failure("\(count) of 5 bytes: expected .bodyTooShort, but got \(outcome)")
                     }
-                    try trial.requireEqual(Int(received), count, "the bytes that came")
-                    try trial.requireEqual(promised, 5, "the bytes that were promised")
+                    try trial.requireEqual(Int(received), count, "the number of received bytes")
+                    try trial.requireEqual(promised, 5, "the promised number of bytes")
                 }
             },
             Case(
@@ -100,7 +100,7 @@ extension HTTPTransportConformance {
             },
             Case(
                 "reset-in-body",
-                "A body is incomplete if the connection is reset before as many bytes as Content-Length says.",
+                "A body is incomplete if the connection is reset before Content-Length bytes have arrived.",
                 "RFC 9112, 8"
             ) { trial in
                 for count in 0..<5 {
@@ -123,7 +123,7 @@ extension HTTPTransportConformance {
                 throw trial.failure("the body ended as if it were complete")
             },
             Case(
-                "gzip-cut", "A truncated gzip body is an error even if its length is that of Content-Length.",
+                "gzip-cut", "A truncated gzip body is an error even if its length matches Content-Length.",
                 "RFC 9110, 8.4.1.3"
             ) { trial in
                 let bytes = CompressedSamples.gzip.dropLast(10)
@@ -156,7 +156,8 @@ extension HTTPTransportConformance {
         }
     }
 
-    /// Sends every part of each response, ends the connection, and requires that the transport reports it as broken.
+    /// Sends each response cut off at every position in its rest, and requires that the transport reports a broken
+    /// connection.
     private static func requireBroken(_ trial: Trial, at responses: [CutResponse], then end: FaultStep) async throws {
         for response in responses {
             let bytes = Data((response.beginning + response.rest).utf8)

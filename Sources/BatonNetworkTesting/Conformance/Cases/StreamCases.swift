@@ -81,13 +81,13 @@ extension HTTPTransportConformance {
                 try await trial.server.waitForRequests(1)
                 try await ContinuousClock().sleep(for: .milliseconds(500))
                 // The system buffers several MB for a connection.
-                try trial.require(made.value < 16_000_000, "it was asked for \(made.value) bytes")
+                try trial.require(made.value < 16_000_000, "the stream was asked for \(made.value) bytes")
                 trial.server.release("read")
                 try trial.requireAnswer(await outcome, body: "hello")
                 try trial.requireEqual(trial.server.requests[0].bodyCount, 40_000_000, "the number of bytes")
             },
             Case(
-                "stream-slowly", "A stream with a piece each 100 ms is never too slow for a limit of 300 ms."
+                "stream-slowly", "A stream that yields a piece every 100 ms stays within a limit of 300 ms."
             ) { trial in
                 trial.server.on("/", .answer(200, body: "hello"))
                 let stream = HTTPBodyStream {

@@ -9,7 +9,7 @@ extension HTTPTransportConformance {
     /// The cases about `timeoutInterval`, the longest time in which no byte is received or sent.
     static var timeCases: [Case] {
         [
-            Case("idle-connecting", "A host that does not answer is given up after the limit.") { trial in
+            Case("idle-connecting", "The transport gives up on a host that does not accept the connection.") { trial in
                 let port = try SilentPort(.staysSilent)
                 var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
                 request.timeoutInterval = 0.3
@@ -17,7 +17,7 @@ extension HTTPTransportConformance {
                 withExtendedLifetime(port) {}
             },
             Case(
-                "idle-before-head", "A server that says nothing is given up after the limit, and disconnected."
+                "idle-before-head", "The transport gives up on a server that sends nothing, and disconnects."
             ) { trial in
                 trial.server.on("/", .waitForRelease("never"))
                 try await requireTimedOut(trial, limited(trial))
@@ -25,11 +25,11 @@ extension HTTPTransportConformance {
                     _ = try await trial.server.waitForEnd(ofConnection: 0)
                 }
             },
-            Case("idle-in-head", "A server that stops inside the head is given up after the limit.") { trial in
+            Case("idle-in-head", "The transport gives up on a server that stops inside the head.") { trial in
                 trial.server.on("/", .send("HTTP/1.1 200 OK\r\nX-A: 1\r\n"), .waitForRelease("never"))
                 try await requireTimedOut(trial, limited(trial))
             },
-            Case("idle-in-body", "A server that stops inside the body is given up after the limit.") { trial in
+            Case("idle-in-body", "The transport gives up on a server that stops inside the body.") { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("never"))
                 try await requireTimedOut(trial, limited(trial))
@@ -38,23 +38,23 @@ extension HTTPTransportConformance {
                     .waitForRelease("never"))
                 try await requireTimedOut(trial, limited(trial))
             },
-            Case("idle-in-upload", "A server that stops reading a body is given up after the limit.") { trial in
+            Case("idle-in-upload", "The transport gives up on a server that stops reading a body.") { trial in
                 trial.server.on("/", readsBodyFirst: false, .waitForRelease("never"))
                 let file = try TemporaryFile(zeros: 64 << 20)
                 try await requireTimedOut(trial, limited(trial, "POST"), .file(file.url))
             },
-            Case("slow-head", "A byte of the head each 100 ms is never too slow for a limit of 300 ms.") { trial in
+            Case("slow-head", "A head that arrives one byte every 100 ms stays within a limit of 300 ms.") { trial in
                 trial.server.on(
                     "/", .sendSlowly("HTTP/1.1 200 OK\r\n", every: .milliseconds(100)),
                     .send("Content-Length: 5\r\n\r\nhello"))
                 try trial.requireAnswer(await trial.send(limited(trial)), body: "hello")
             },
-            Case("slow-body", "A byte of the body each 100 ms is never too slow for a limit of 300 ms.") { trial in
+            Case("slow-body", "A body that arrives one byte every 100 ms stays within a limit of 300 ms.") { trial in
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Length: 10"]), .sendSlowly("helloagain", every: .milliseconds(100)))
                 try trial.requireAnswer(await trial.send(limited(trial)), body: "helloagain")
             },
-            Case("slow-interim", "An interim answer each 100 ms is never too slow for a limit of 300 ms.") { trial in
+            Case("slow-interim", "Interim responses every 100 ms stay within a limit of 300 ms.") { trial in
                 let interim = [FaultStep.send("HTTP/1.1 102 Processing\r\n\r\n"), .pause(.milliseconds(100))]
                 let steps = (0..<8).flatMap { _ in interim } + [.answer(200, body: "hello")]
                 trial.server.on("/") { _ in FaultScript(steps) }
@@ -68,7 +68,7 @@ extension HTTPTransportConformance {
                     try trial.requireAnswer(await trial.send(request), body: "hello", to: "a limit of \(limit)")
                 }
             },
-            Case("slow-upload", "A server that reads slowly, but reads, is never too slow.") { trial in
+            Case("slow-upload", "An upload to a server that reads slowly stays within the limit.") { trial in
                 trial.server.on(
                     "/", readsBodyFirst: false, .readBodySlowly(1_000_000, every: .milliseconds(100)),
                     .answer(200, body: "hello"))
@@ -95,7 +95,7 @@ extension HTTPTransportConformance {
         return request
     }
 
-    /// Requires that a request times out, not before the limit, and not long after it.
+    /// Requires that a request times out, neither before the limit nor more than a few seconds after it.
     private static func requireTimedOut(
         _ trial: Trial, _ request: URLRequest, _ body: HTTPRequestBody? = nil
     ) async throws {
@@ -106,6 +106,6 @@ extension HTTPTransportConformance {
         if case .error(.timedOut(let limit)) = outcome {
             try trial.requireEqual(limit, .milliseconds(300), "the limit in the error")
         }
-        try trial.require(time >= .milliseconds(290), "it was given up after \(time)")
+        try trial.require(time >= .milliseconds(290), "the request timed out after only \(time)")
     }
 }

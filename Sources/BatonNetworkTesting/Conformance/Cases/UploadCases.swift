@@ -23,7 +23,7 @@ extension HTTPTransportConformance {
                 let length = request.values(of: "Content-Length")
                 try trial.require(
                     length == ["0"] || request.values(of: "Transfer-Encoding") == ["chunked"],
-                    "Content-Length should be 0, and was \(length)")
+                    "Content-Length should be 0, but was \(length)")
                 let file = try TemporaryFile(Data())
                 let second = try await upload(trial, .file(file.url))
                 try trial.requireEqual(second.bodyCount, 0, "the number of bytes of an empty file")
