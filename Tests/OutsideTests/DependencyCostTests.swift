@@ -28,7 +28,7 @@ struct DependencyCostTests {
         }
     }
 
-    @Test("Dependencies are removed and added in turns")
+    @Test("Dependencies are removed and added alternately")
     func inTurns() async {
         await expectNearlyLinear(2_000) { count in
             let sources = (0..<count).map { _ in AsyncOperation {} }
@@ -103,7 +103,7 @@ struct ChainDelayTests {
         }
     }
 
-    @Test("Dependencies and such delays of one operation are added in turns")
+    @Test("Dependencies and such delays of one operation are added alternately")
     func inTurns() async {
         await expectNearlyLinear(250) { count in
             let operation = AsyncOperation {}

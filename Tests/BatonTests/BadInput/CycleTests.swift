@@ -5,17 +5,19 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CycleTests {
     /// Makes operations of which each depends on the next one, and the last one on the first.
-    private func fire(of count: Int, on stage: TestQueue) -> [AsyncOperation<Void>] {
+    private func makeCycle(of count: Int, on stage: TestQueue) -> [AsyncOperation<Void>] {
         let members = (0..<count).map { stage.noting("\($0)") }
         for (index, member) in members.enumerated() { member.addDependency(members[(index + 1) % count]) }
         return members
     }
 
-    @Test(arguments: [1, 2, 3, 100], ["one by one", "backwards", "at once"])
-    func everyMemberFailsAndNamesThePath(count: Int, way: String) {
+    @Test(
+        "Every member of a cycle fails with its path", arguments: [1, 2, 3, 100],
+        ["one by one", "backwards", "at once"])
+    func membersFailWithThePath(count: Int, order: String) {
         let stage = TestQueue()
-        let members = fire(of: count, on: stage)
-        switch way {
+        let members = makeCycle(of: count, on: stage)
+        switch order {
         case "at once": stage.queue.add(members)
         case "backwards": for member in members.reversed() { stage.queue.add(member) }
         default: for member in members { stage.queue.add(member) }
@@ -28,7 +30,7 @@ import Testing
             let numbers = path.compactMap { Int($0.name) }
             #expect(numbers.count == count)
             for (number, next) in zip(numbers, numbers.dropFirst() + numbers.prefix(1)) {
-                #expect(next == (number + 1) % count, "Each waits for the next.")
+                #expect(next == (number + 1) % count, "Each member waits for the next one.")
             }
         }
         stage.steps.runAll()
@@ -36,7 +38,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func anOperationThatDependsOnItself() {
+    @Test("An operation that depends on itself fails")
+    func dependsOnItself() {
         let stage = TestQueue()
         let operation = stage.noting("operation")
         operation.addDependency(operation)
@@ -44,9 +47,10 @@ import Testing
         #expect(operation.ending == "cycle operation")
     }
 
-    @Test func operationsOutsideThatDependOnItAreReleased() {
+    @Test("Operations that depend on members of a cycle start or fail when the members have failed")
+    func dependentsOfMembers() {
         let stage = TestQueue()
-        let members = fire(of: 3, on: stage)
+        let members = makeCycle(of: 3, on: stage)
         let before = stage.noting("outside", after: members[0], members[1])
         let reader = members[2].then { _ in }
         reader.name = "reader"
@@ -58,12 +62,13 @@ import Testing
         #expect(reader.ending.hasPrefix("needs 2 via 2: cycle"))
     }
 
-    @Test func runAndAddToFindItToo() {
+    @Test("A cycle is also found if `run` or `add(to:includingDependencies:)` adds its members")
+    func addedAsDependencies() {
         let stage = TestQueue()
-        let first = fire(of: 3, on: stage)
+        let first = makeCycle(of: 3, on: stage)
         first[0].add(to: stage.queue, includingDependencies: true)
         #expect(first.allSatisfy { $0.failure?.cycleNames == ["0", "1", "2"] })
-        let second = fire(of: 3, on: stage)
+        let second = makeCycle(of: 3, on: stage)
         let thrown = EventLog<String>()
         stage.steps.task { [queue = stage.queue] in
             do throws(OperationError) { try await queue.run(second[1]) } catch { thrown(error.inShort) }
@@ -73,9 +78,10 @@ import Testing
         #expect(second.allSatisfy { $0.failure?.cycleNames == ["0", "1", "2"] })
     }
 
-    @Test func aCancelledMemberBreaksIt() {
+    @Test("A cancelled member breaks the cycle, and the other members run")
+    func cancelledMembers() {
         let stage = TestQueue()
-        let members = fire(of: 3, on: stage)
+        let members = makeCycle(of: 3, on: stage)
         members[1].cancel()
         stage.queue.add(members)
         stage.steps.runAll()
@@ -83,7 +89,8 @@ import Testing
         #expect(stage.ran == ["0", "2"])
     }
 
-    @Test func valueEdgesCloseItToo() {
+    @Test("An input can close a cycle, too")
+    func inputsOnCycles() {
         let stage = TestQueue()
         let a = AsyncOperation("a") { 1 }
         let b = a.then { $0 + 1 }
@@ -96,7 +103,8 @@ import Testing
 
     /// The adds take linear time in total: an operation that nobody waits for causes no search, and no search visits
     /// all operations that were added before.
-    @Test func longQueuesAreNotSearchedAtEveryAdd() {
+    @Test("Adding a long chain in either direction does not search all of it at each add")
+    func longChains() {
         let stage = TestQueue(isSuspended: true)
         var forwards = [stage.noting("first")]
         for _ in 0..<20_000 {

@@ -75,8 +75,8 @@ import Testing
         #expect(Set(answers) == ["nothing", "cycle 0 1"])
     }
 
-    /// Under every schedule at least one wait is refused, and all bodies finish.
-    @Test func bodiesThatAwaitEachOtherInARing() async throws {
+    @Test("If bodies await one another on a cycle, at least one wait fails under every schedule")
+    func bodiesOnACycle() async throws {
         try await exploring(schedules: 200) { scheduler in
             let count = scheduler.random(in: 2...4)
             let queue = AsyncOperationQueue(
@@ -96,8 +96,8 @@ import Testing
         }
     }
 
-    /// The body awaits an operation that already waits for the body.
-    @Test func aBodyThatAwaitsWhatDependsOnIt() {
+    @Test("A body that awaits an operation which depends on it gets an error")
+    func awaitsItsDependent() {
         let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }
         let body = AsyncOperation("body") {
@@ -144,8 +144,8 @@ import Testing
         #expect("\(one.error!)".hasSuffix(". Remove one of these dependencies"))
     }
 
-    /// An add closes the cycle while the body already waits.
-    @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
+    @Test("An add can close a cycle through a body that already waits")
+    func dependentAddedLater() {
         let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }
         let body = AsyncOperation("body") {
@@ -158,7 +158,8 @@ import Testing
         #expect(try! body.result?.get() == "cycle body later")
     }
 
-    @Test func waitUntilIdleInsideABodyIsMisuse() {
+    @Test("Calling `waitUntilIdle` of its own queue in a body is misuse")
+    func waitUntilIdleInABody() {
         let stage = TestQueue(width: 1)
         let body = AsyncOperation("body") { [queue = stage.queue] in await queue.waitUntilIdle() }
         stage.run(body)
@@ -167,7 +168,8 @@ import Testing
         #expect(stage.misuses.events.map(\.operation) == [body.reference])
     }
 
-    @Test func waitUntilIdleInsideAHandlerIsMisuse() {
+    @Test("Calling `waitUntilIdle` of its own queue in a handler is misuse")
+    func waitUntilIdleInAHandler() {
         let stage = TestQueue(width: 1)
         let operation = stage.noting("operation")
         operation.didFinish { [queue = stage.queue, log = stage.log] _ in
@@ -179,7 +181,8 @@ import Testing
         #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
     }
 
-    @Test func waitUntilIdleOfAnotherQueueIsNot() {
+    @Test("A body may call `waitUntilIdle` of another queue")
+    func waitUntilIdleOfAnotherQueue() {
         let stage = TestQueue(width: 1)
         let other = TestQueue(width: 1, on: stage.steps)
         let gate = Gate()

@@ -20,7 +20,8 @@ import Testing
 
     private var pendingTimers: Int { stage.queue.core.timerService.count }
 
-    @Test func aBodyThatRunsForLongerIsAStall() {
+    @Test("A body that runs for longer than the limit is a stall")
+    func longBodies() {
         watch()
         stage.run(stage.waiting("slow", at: gate))
         // The start is seen when the first quarter of the limit, 2 seconds, has passed.
@@ -36,7 +37,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func itIsToldOnceAndAgainAfterProgress() {
+    @Test("A stall is reported once, and the next one after progress")
+    func reportsAfterProgress() {
         watch()
         let missing = stage.noting("missing")
         stage.run(stage.noting("waiting", after: missing))
@@ -53,7 +55,8 @@ import Testing
         #expect(reports.events.count == 2)
     }
 
-    @Test func whateverProgressesIsNoStall() {
+    @Test("A start, a finish and a run of a repetition each count as progress")
+    func progressOfEveryKind() {
         watch()
         let gates = (0..<3).map { _ in Gate() }
         let other = stage.waiting("other", at: gate)
@@ -81,7 +84,8 @@ import Testing
     }
 
     /// The report names each root once, also a root in another queue. Roots that other operations wait for come first.
-    @Test func itNamesTheRoots() {
+    @Test("A report names the roots that the operations wait for")
+    func roots() {
         watch()
         let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let upload = uploads.noting("upload")
@@ -105,7 +109,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func aSuspensionIsOneAndManyRootsAreCutShort() {
+    @Test("A suspension is a stall, and its report contains ten roots at most")
+    func suspensions() {
         stage.queue.isSuspended = true
         watch()
         for number in 0..<15 { stage.run(stage.noting("\(number)")) }
@@ -150,7 +155,8 @@ import Testing
 
     // MARK: The timer
 
-    @Test func thereIsOneAlarmAndNoneForAnEmptyQueue() {
+    @Test("All stall handlers of a queue share one timer, and an empty queue has none")
+    func oneTimer() {
         watch()
         watch(after: .seconds(80))
         #expect(pendingTimers == 0)
@@ -185,7 +191,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func eachHasItsOwnLimit() {
+    @Test("Each handler has its own limit")
+    func ownLimits() {
         let late = EventLog<Duration>()
         watch()
         stage.queue.onStall(after: .seconds(20)) { late($0.duration) }
@@ -213,7 +220,8 @@ import Testing
 
     // MARK: The handler
 
-    @Test func takenAwayItIsNotCalledAnyMore() {
+    @Test("A handler whose observation is cancelled is released and not called any more")
+    func cancelledObservation() {
         let tokens = Tokens()
         let observation = {
             let token = tokens.make()
@@ -234,7 +242,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func oneThatDoesNotReturnDelaysNothing() {
+    @Test("A handler that does not return delays neither other handlers nor its own next call")
+    func handlerThatDoesNotReturn() {
         let (never, stalls) = (Gate(), Tally())
         stage.queue.onStall(after: .seconds(8)) { _ in
             stalls.add()
@@ -256,7 +265,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func itIsNotCancelledAndMayDoWhatItLikes() {
+    @Test("A handler runs on a task that is not cancelled, and may cancel the operations of its queue")
+    func handlerThatCancelsTheQueue() {
         let isCancelled = EventLog<Bool>()
         stage.queue.onStall(after: .seconds(8)) { [weak queue = stage.queue] _ in
             isCancelled(Task.isCancelled)
@@ -269,8 +279,9 @@ import Testing
         #expect(slow.ending == "cancelled with everything in its queue")
     }
 
-    /// Whatever the handler does, it retains neither the queue nor the operations in it.
-    @Test func aQueueThatGoesTakesItAlong() {
+    /// A handler that never returns retains neither the queue nor its operations.
+    @Test("A queue that is released releases its handlers and removes its timer")
+    func releasedQueue() {
         let (tokens, steps, clock, never) = (Tokens(), StepExecutor(), TestClock(), Gate())
         weak var core: QueueCore?
         do {
@@ -299,9 +310,10 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Operations come and go while other tasks begin to watch. At the end there is a timer if and only if the queue
-    /// contains an operation.
-    @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async throws {
+    /// Operations are added and finish while other tasks add and remove handlers. Afterwards there is a timer if and
+    /// only if the queue contains an operation.
+    @Test("On threads, the timer exists exactly while the queue has operations")
+    func timerUnderThreads() async throws {
         for _ in 0..<50 {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2), clock: TestClock())
             let gate = Gate()

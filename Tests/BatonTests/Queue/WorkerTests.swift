@@ -29,15 +29,17 @@ import Testing
             seen.events == ["body true", "child task true", "task true", "body again true", "handler true"])
     }
 
-    @Test func oneWorkerRunsMany() {
+    @Test("One worker runs many operations")
+    func sharedWorkers() {
         let stage = TestQueue(width: 64)
         stage.queue.add((0..<50).map { stage.noting("\($0)") })
         let jobs = stage.steps.runAll()
-        #expect(jobs < 10, "No task for each operation.")
+        #expect(jobs < 10, "The operations share tasks.")
         #expect(stage.ran.count == 50)
     }
 
-    @Test func workersGrowWhenBodiesSuspend() {
+    @Test("Further workers start when bodies suspend")
+    func suspendedBodies() {
         let stage = TestQueue(width: 64)
         let gate = Gate()
         stage.queue.add((0..<50).map { stage.waiting("\($0)", at: gate) })
@@ -49,7 +51,8 @@ import Testing
     }
 
     /// The first operation of a worker may be cancelled before the thread that started the worker knows its task.
-    @Test func aCancelMayComeBeforeTheWorkerIsKnown() async {
+    @Test("A cancel before the worker's task is known still reaches the body")
+    func cancelBeforeTheTaskIsKnown() async {
         let seen = EventLog<Bool>()
         await Task(executorPreference: ImmediateExecutor()) {
             let queue = AsyncOperationQueue(executor: ImmediateExecutor())
@@ -68,7 +71,8 @@ import Testing
 
     /// A body that returns while a wait is open has released its permit, so the worker must not run another body
     /// without one.
-    @Test func aBodyThatLeavesAWaitOpenReturnsItsPermitOnce() {
+    @Test("A body that returns while a wait is open returns its permit once")
+    func openWait() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
@@ -89,7 +93,8 @@ import Testing
     }
 
     /// The body begins another wait after the end of the first one, before it has reacquired a permit.
-    @Test func aPermitThatABodyNoLongerNeedsIsReturned() {
+    @Test("A permit that a body no longer needs is returned")
+    func unneededPermit() {
         let stage = TestQueue(width: 1)
         let elsewhere = AsyncOperationQueue(executor: stage.steps)
         let (childGate, permitGate, bodyGate) = (Gate(), Gate(), Gate())

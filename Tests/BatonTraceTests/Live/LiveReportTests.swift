@@ -3,10 +3,11 @@ import Testing
 @testable import BatonTrace
 
 @Suite struct LiveReportTests {
-    @Test func eachChangeIsToldOnce() {
+    @Test("Each change is reported once")
+    func changes() {
         var report = LiveReport()
         #expect(report.lines(LivePicture()).isEmpty)
-        let begun = LivePicture(showing: [stage("load", running: 2), stage("save", waiting: 1)].asWaiting(1))
+        let begun = LivePicture(showing: [stage("load", running: 2), stage("save", waiting: 1)].waiting(from: 1))
         #expect(report.lines(begun) == ["load: begins"])
         #expect(report.lines(begun).isEmpty)
         let failed = LivePicture(showing: [stage("load", failed: 1, running: 1)], of: "no")
@@ -45,16 +46,18 @@ import Testing
         #expect(report.lines(picture) == ["the queue is resumed"])
     }
 
-    @Test func stageThatIsOverAgainAndAgainIsToldWhenItHasDoubled() {
+    @Test("A stage that ends repeatedly is reported when its operations have doubled")
+    func endsThatRepeat() {
         var report = LiveReport()
-        let told = (1...100).filter { !report.lines(LivePicture(showing: [stage("s", done: $0)])).isEmpty }
-        #expect(told == [1, 2, 4, 8, 16, 32, 64])
+        let reported = (1...100).filter { !report.lines(LivePicture(showing: [stage("s", done: $0)])).isEmpty }
+        #expect(reported == [1, 2, 4, 8, 16, 32, 64])
         #expect(report.summary(LivePicture(showing: [stage("s", done: 100)])).count == 2)
     }
 
-    @Test func summaryTellsWhatIsLeft() {
+    @Test("A summary lists the stages that have not finished")
+    func summaryOfUnfinishedStages() {
         var report = LiveReport()
-        let picture = LivePicture(showing: [stage("a", done: 1, running: 2), stage("b", waiting: 3)].asWaiting(1))
+        let picture = LivePicture(showing: [stage("a", done: 1, running: 2), stage("b", waiting: 3)].waiting(from: 1))
         #expect(
             report.summary(picture) == [
                 "a: begins", "a: 1 done, 2 running in 3.0 s", "b: 3 waiting",
@@ -63,9 +66,10 @@ import Testing
         #expect(LiveReport.total(LivePicture()) == "0 operations")
     }
 
-    @Test func summaryOfAThousandStagesIsShort() {
+    @Test("A summary of a thousand stages is short")
+    func longSummary() {
         var report = LiveReport()
-        let stages = (0..<1000).map { stage("s\($0)", waiting: 1) }.asWaiting(0)
+        let stages = (0..<1000).map { stage("s\($0)", waiting: 1) }.waiting(from: 0)
         let lines = report.summary(LivePicture(showing: stages))
         #expect(lines.count == 22)
         #expect(lines.dropLast().last == "… and 980 more stages")
@@ -87,10 +91,10 @@ import Testing
 }
 
 extension [LiveStage] {
-    /// The same stages, of which those from this index on have not begun.
-    fileprivate func asWaiting(_ place: Int) -> Self {
+    /// Returns the same stages, except that the stages from this index on have not begun.
+    fileprivate func waiting(from first: Int) -> Self {
         enumerated().map { index, stage in
-            if index < place { return stage }
+            if index < first { return stage }
             var other = LiveStage(name: stage.name)
             other.waiting = stage.waiting
             return other

@@ -1,26 +1,27 @@
-/// Numbered operations and their sources. Most sources have smaller numbers. Some have larger ones, and close cycles
-/// that overlap.
+/// Numbered operations and their sources. Most sources have smaller numbers than their dependents. The others can close
+/// cycles, which may overlap.
 struct CyclicGraph {
     let sources: [[Int]]
 
     init(count: Int, _ dice: inout SeededRandom) {
-        let most = dice.number(1...3)
-        let backwards = dice.pick([0, 1, 5, 20])
+        let maxSources = dice.number(1...3)
+        let backwardPercent = dice.pick([0, 1, 5, 20])
         sources = (0..<count).map { number in
-            let chosen = (0..<dice.number(0...most)).map { _ in
-                dice.isLucky(percent: backwards) || number == 0
+            let chosen = (0..<dice.number(0...maxSources)).map { _ in
+                dice.isLucky(percent: backwardPercent) || number == 0
                     ? dice.number(0...count - 1) : dice.number(0...number - 1)
             }
             return Set(chosen).subtracting([number]).sorted()
         }
     }
 
-    /// Creates a graph of 20 layers with the given number of additional edges across them, which may close cycles.
+    /// Creates a graph of about 20 layers, each of at least two operations, with the given number of additional edges
+    /// between any two operations. These edges may close cycles.
     init(layered count: Int, cycles: Int, _ dice: inout SeededRandom) {
-        let side = max(2, count / 20)
+        let layerSize = max(2, count / 20)
         var sources = (0..<count).map { number in
-            let before = (number / side - 1) * side
-            return before < 0 ? [] : Set((0..<3).map { _ in before + dice.number(0...side - 1) }).sorted()
+            let before = (number / layerSize - 1) * layerSize
+            return before < 0 ? [] : Set((0..<3).map { _ in before + dice.number(0...layerSize - 1) }).sorted()
         }
         for _ in 0..<cycles {
             let (one, other) = (dice.number(0...count - 1), dice.number(0...count - 1))
@@ -46,15 +47,15 @@ struct CyclicGraph {
         return members
     }
 
-    /// Returns the operations that have not been seen, in the order in which a depth-first search leaves them.
+    /// Returns the operations that a depth-first search newly reaches, in postorder.
     private func walk(from start: Int, along edges: [[Int]], _ isSeen: inout [Bool]) -> [Int] {
         if isSeen[start] { return [] }
         isSeen[start] = true
-        var left: [Int] = []
+        var postorder: [Int] = []
         var path = [(number: start, next: 0)]
         while let (number, next) = path.last {
             guard next < edges[number].count else {
-                left.append(number)
+                postorder.append(number)
                 path.removeLast()
                 continue
             }
@@ -64,6 +65,6 @@ struct CyclicGraph {
             isSeen[neighbour] = true
             path.append((neighbour, 0))
         }
-        return left
+        return postorder
     }
 }
