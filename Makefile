@@ -116,7 +116,7 @@ bench-quick: ## a short benchmark: seconds, writes nothing
 	@scripts/bootstrap
 	$(BENCH) --quick
 
-# The tests that a sanitizer watches: engine (the suites in which threads meet), core (all tests of the engine), others (those
+# The tests that a sanitizer watches: engine (the suites in which threads interact), core (all tests of the engine), others (those
 # of the other modules, and of the library as a user has it), or all.
 WATCH ?= all
 WATCHED_engine := --filter 'StressTests|Guarantees'
