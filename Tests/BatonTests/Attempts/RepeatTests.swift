@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct RepeatTests {
-    @Test func itRunsSoManyTimesAtThisInterval() {
+    @Test("A repetition runs the given number of times at the given interval")
+    func itRunsSoManyTimesAtThisInterval() {
         let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation("tick") { () -> Int in
@@ -70,7 +71,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    @Test func itEndsWhenAnOutputIsTheLast() {
+    @Test("A repetition ends when its predicate says that an output is the last")
+    func itEndsWhenAnOutputIsTheLast() {
         let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation("poll") { () -> Int in
@@ -142,7 +144,8 @@ import Testing
         #expect(stage.ran == ["tick"])
     }
 
-    @Test func itHoldsNoPermitInBetween() {
+    @Test("An operation holds no permit between its runs")
+    func itHoldsNoPermitInBetween() {
         let stage = TestQueue(width: 1)
         let operation = stage.noting("tick").repeat(every: .seconds(1), count: 2)
         let other = stage.noting("other")

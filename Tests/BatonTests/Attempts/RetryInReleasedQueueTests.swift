@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RetryInReleasedQueueTests {
     private struct Oops: Error {}
 
-    @Test func oneThatFailsWhileTheQueueIsReleasedHasItsNextAttempt() async throws {
+    @Test("An attempt that fails while the queue is released is followed by the next one")
+    func oneThatFailsWhileTheQueueIsReleasedHasItsNextAttempt() async throws {
         let clock = TestClock()
         let (running, mayFail) = (Gate(), Gate())
         let retried = AsyncOperation { context in

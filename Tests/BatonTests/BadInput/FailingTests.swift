@@ -84,7 +84,8 @@ import Testing
     }
 
     /// The handles of the cancelled operation and of its dependency are released together.
-    @Test func oneThatIsCancelledAndWhoseDependencyIsLetGo() {
+    @Test("A cancelled operation and its dependency are released together")
+    func oneThatIsCancelledAndWhoseDependencyIsLetGo() {
         let tokens = Tokens()
         let stage = TestQueue()
         do {

@@ -80,7 +80,8 @@ import Testing
         #expect(stage.ran == ["source", "operation"])
     }
 
-    @Test func theyTellTheirPlaceWhereSwiftDoes() {
+    @Test("Misuse of a method reports its call site")
+    func theyTellTheirPlaceWhereSwiftDoes() {
         let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         stage.queue.add(operation)

@@ -16,7 +16,8 @@ private struct Brings: OperationCondition {
 
 /// Tests of the operations that conditions bring along.
 @Suite(.timeLimit(.minutes(10))) struct ConditionOperationTests {
-    @Test func itRunsBeforeTheEvaluationAndTheBody() {
+    @Test("The dependency of a condition runs before the evaluation and the body")
+    func itRunsBeforeTheEvaluationAndTheBody() {
         struct Asks: OperationCondition {
             let log: EventLog<String>
             func dependency(for operation: AnyOperation) -> AnyOperation? {
@@ -48,7 +49,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["one", "two", "body"])
     }
 
-    @Test func oneThatFailsFailsTheCondition() {
+    @Test("A condition fails if its dependency fails")
+    func oneThatFailsFailsTheCondition() {
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition(
             Brings { _ in AsyncOperation<Void>("request") { throw Oops() } })
@@ -58,7 +60,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran.isEmpty)
     }
 
-    @Test func oneThatWasCancelledFailsTheCondition() {
+    @Test("A condition fails if its dependency was cancelled")
+    func oneThatWasCancelledFailsTheCondition() {
         let stage = TestQueue()
         let request = stage.noting("request")
         request.cancel()
@@ -68,7 +71,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran.isEmpty)
     }
 
-    @Test func oneThatWasAddedBeforeIsAwaited() {
+    @Test("A condition's dependency that was added before is only awaited")
+    func oneThatWasAddedBeforeIsAwaited() {
         let stage = TestQueue()
         let gate = Gate()
         let request = stage.waiting("request", at: gate)
@@ -85,7 +89,8 @@ private struct Brings: OperationCondition {
         #expect(stage.misuses.events.isEmpty)
     }
 
-    @Test(arguments: [1, 2]) func oneThatDependsOnTheOperationItself(width: Int) {
+    @Test("A condition's dependency that depends on the operation itself is a cycle", arguments: [1, 2])
+    func oneThatDependsOnTheOperationItself(width: Int) {
         let stage = TestQueue(width: width)
         let operation = stage.noting("operation")
             .addCondition(Brings { operation in stage.noting("request", after: operation) })
@@ -103,7 +108,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["beside"])
     }
 
-    @Test func oneWhoseBodyAwaitsTheOperation() {
+    @Test("A condition's dependency whose body awaits the operation is a cycle")
+    func oneWhoseBodyAwaitsTheOperation() {
         let stage = TestQueue()
         let operation = stage.noting("operation")
         let request = AsyncOperation("request") { try await operation.value }
@@ -114,7 +120,8 @@ private struct Brings: OperationCondition {
         #expect(operation.hasFinished && request.hasFinished)
     }
 
-    @Test func itNeedsWhatNobodyHasAdded() {
+    @Test("The dependencies of a condition's dependency are added with it")
+    func itNeedsWhatNobodyHasAdded() {
         let stage = TestQueue()
         let operation = stage.noting("body")
             .addCondition(Brings { _ in stage.noting("request", after: stage.noting("first")) })
@@ -122,7 +129,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["first", "request", "body"])
     }
 
-    @Test func itIsCancelledWithTheOperation() {
+    @Test("Cancelling an operation cancels the dependencies of its conditions")
+    func itIsCancelledWithTheOperation() {
         let stage = TestQueue()
         let gate = Gate()
         let request = stage.waiting("request", at: gate)
@@ -138,7 +146,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["request"])
     }
 
-    @Test func itDoesNotRunIfTheConditionCancelsTheOperation() {
+    @Test("A condition's dependency does not run if the condition cancels the operation")
+    func itDoesNotRunIfTheConditionCancelsTheOperation() {
         let stage = TestQueue()
         let request = stage.noting("request")
         let operation = stage.noting("body").addCondition(
@@ -152,7 +161,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran.isEmpty)
     }
 
-    @Test func itRunsInASuspendedQueueOnceItWasBegun() {
+    @Test("A condition's dependency that has begun finishes while the queue is suspended")
+    func itRunsInASuspendedQueueOnceItWasBegun() {
         let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("body")
@@ -167,7 +177,8 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["first", "second", "body"])
     }
 
-    @Test func itRunsUnderTheNamesOfItsCondition() {
+    @Test("A condition's dependency runs while the condition's exclusions are held")
+    func itRunsUnderTheNamesOfItsCondition() {
         let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("body").addCondition(

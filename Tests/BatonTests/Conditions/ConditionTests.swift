@@ -15,7 +15,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    @Test func oneThatThrowsFailsTheOperation() {
+    @Test("A condition that throws fails its operation")
+    func oneThatThrowsFailsTheOperation() {
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition("no") { _ in throw Oops() }
         stage.run(operation)
@@ -30,7 +31,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func oneThatSkipsIsNoFailure() {
+    @Test("A condition that skips its operation is not a failure")
+    func oneThatSkipsIsNoFailure() {
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition("no") { _ in .skip("not today") }
         let fallback = stage.noting("fallback").addDependency(operation, on: .failure)
@@ -40,7 +42,8 @@ import Testing
         #expect(stage.ran.isEmpty)
     }
 
-    @Test func itIsAskedWhenTheDependenciesHaveFinished() {
+    @Test("A condition is evaluated when the dependencies have finished")
+    func itIsAskedWhenTheDependenciesHaveFinished() {
         let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("body", after: source).addCondition("asked") { [log = stage.log] _ in
@@ -175,7 +178,8 @@ import Testing
         #expect(operation.ending == "skipped: no")
     }
 
-    @Test(arguments: [1, 2]) func oneThatAwaitsWhatDependsOnItsOperation(conditions: Int) {
+    @Test("A condition that awaits a dependent of its operation is a cycle", arguments: [1, 2])
+    func oneThatAwaitsWhatDependsOnItsOperation(conditions: Int) {
         let stage = TestQueue()
         let operation = stage.noting("operation")
         let later = stage.noting("later", after: operation)
@@ -205,7 +209,8 @@ import Testing
         #expect(try! await asked.value == 1)
     }
 
-    @Test func oneThatNeverReturnsHoldsBackNobodyElse() async {
+    @Test("A condition that never returns delays no other operation")
+    func oneThatNeverReturnsHoldsBackNobodyElse() async {
         let never = Gate()
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
         let stuck = AsyncOperation("stuck") { 1 }.addCondition("never") { _ in
@@ -224,7 +229,8 @@ import Testing
         #expect(stuck.ending == "cancelled on request")
     }
 
-    @Test(arguments: [1, 64]) func oneThatCancelsItsOwnOperation(width: Int) {
+    @Test("A condition may cancel its own operation", arguments: [1, 64])
+    func oneThatCancelsItsOwnOperation(width: Int) {
         let stage = TestQueue(width: width)
         let operation = stage.noting("body").addCondition("cancels") { operation in
             operation.cancel(reason: .because("of a whim"))
@@ -252,7 +258,8 @@ import Testing
         #expect(stage.ran == ["condition", "body"])
     }
 
-    @Test func oneThatAnswersWhileTheQueueIsSuspendedWaitsWithItsBody() {
+    @Test("If a condition is satisfied while the queue is suspended, the body waits until the queue is resumed")
+    func oneThatAnswersWhileTheQueueIsSuspendedWaitsWithItsBody() {
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition("suspends") { [queue = stage.queue] _ in
             queue.isSuspended = true
@@ -284,7 +291,8 @@ import Testing
         #expect(operation.ending == "queueReleased")
     }
 
-    @Test func itIsMisuseAfterTheAdd() {
+    @Test("Adding a condition after the operation was added is misuse")
+    func itIsMisuseAfterTheAdd() {
         let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("body")
         stage.run(operation)
@@ -335,7 +343,8 @@ import Testing
     }
 
     /// Another operation holds the permit when the conditions have answered.
-    @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
+    @Test("An operation that is cancelled during the evaluation is not listed again")
+    func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
         let stage = TestQueue(width: 1)
         let (gate, busy) = (Gate(), Gate())
         let operation = stage.noting("body").addCondition("slow") { _ in

@@ -124,7 +124,8 @@ private struct Answer: OperationCondition {
     }
 
     /// A condition of the user that wraps another condition evaluates it in this way.
-    @Test func theyAnswerTheSameWithoutADependency() async throws {
+    @Test("Wrapped conditions give the same result if they are evaluated without a dependency")
+    func theyAnswerTheSameWithoutADependency() async throws {
         let operation = AsyncOperation {}
         await #expect(throws: ConditionError.self) { try await Answer.yes.negated.evaluate(for: operation) }
         #expect(try await Answer.skips.silent.evaluate(for: operation) == .skip("no"))

@@ -127,7 +127,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func oneThatIsAboutToStart() {
+    @Test("The explanation of an operation that is about to start says so")
+    func oneThatIsAboutToStart() {
         let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.queue.add(operation)
@@ -176,7 +177,8 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    @Test func oneThatHasFinished() {
+    @Test("The explanation of an operation that has finished says so")
+    func oneThatHasFinished() {
         let stage = TestQueue()
         let done = stage.noting("done")
         let failed = AsyncOperation<Void>("failed") { throw Oops() }

@@ -79,7 +79,8 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func itCanBeWrittenAndRead() throws {
+    @Test("A snapshot can be encoded and decoded")
+    func itCanBeWrittenAndRead() throws {
         let stage = TestQueue(name: "photos", isSuspended: true)
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
@@ -136,7 +137,8 @@ import Testing
         delayed.cancel()
     }
 
-    @Test func itKeepsNothingAlive() {
+    @Test("A snapshot keeps no operation alive")
+    func itKeepsNothingAlive() {
         let tokens = Tokens()
         let stage = TestQueue()
         let snapshot: QueueSnapshot

@@ -34,7 +34,8 @@ import Testing
         #expect(adjust() == nil, "Somebody is about to set it.")
     }
 
-    @Test mutating func itLooksFourTimesAndTellsOnce() {
+    @Test("The state machine checks four times in each limit, and reports a stall once")
+    mutating func itLooksFourTimesAndTellsOnce() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         #expect(machine.begin(1, at: .seconds(1), counters: counters(1)) == .seconds(2))

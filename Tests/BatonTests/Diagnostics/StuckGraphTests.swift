@@ -33,7 +33,8 @@ import Testing
         root.cancel()
     }
 
-    @Test func itsQueueIsSuspended() {
+    @Test("An explanation names a root whose queue is suspended")
+    func itsQueueIsSuspended() {
         let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let root = uploads.noting("root")
         uploads.run(root)
@@ -45,7 +46,8 @@ import Testing
         root.cancel()
     }
 
-    @Test func itsQueueIsFull() {
+    @Test("An explanation names a root whose queue is full")
+    func itsQueueIsFull() {
         let narrow = TestQueue(name: "thumbnails", width: 1, on: stage.steps)
         narrow.run(narrow.waiting("busy", at: gate))
         let root = narrow.noting("root")
@@ -59,7 +61,8 @@ import Testing
         #expect(asked.ending == "success")
     }
 
-    @Test func itsConditionDoesNotAnswer() {
+    @Test("An explanation names a root whose condition does not return")
+    func itsConditionDoesNotAnswer() {
         let root = stage.noting("root").addCondition("is charging") { [gate] _ in
             await gate.wait()
             return .satisfied
@@ -74,7 +77,8 @@ import Testing
     }
 
     /// The holder in turn waits for an operation that nobody has added.
-    @Test func itsExclusionIsHeldInAnotherQueue() {
+    @Test("An explanation names a root whose exclusion is held in another queue")
+    func itsExclusionIsHeldInAnotherQueue() {
         let elsewhere = TestQueue(on: stage.steps)
         let name = "\(#function) \(ObjectIdentifier(stage.queue))"
         let missing = stage.noting("missing")
@@ -93,7 +97,8 @@ import Testing
         #expect(asked.ending == "success")
     }
 
-    @Test func itIsInALongDelay() {
+    @Test("An explanation names a root with a long delay")
+    func itIsInALongDelay() {
         let root = AsyncOperation.delay(.seconds(60))
         stage.run(root)
         let asked = asked(behind: root)
@@ -105,7 +110,8 @@ import Testing
         root.cancel()
     }
 
-    @Test func itsNextAttemptComesLater() {
+    @Test("An explanation names a root that waits for its next attempt")
+    func itsNextAttemptComesLater() {
         let root = AsyncOperation("flaky") { () throws in throw Oops() }
             .retry(.exponential(from: .seconds(10)), attempts: 3)
         stage.run(root)
@@ -119,7 +125,8 @@ import Testing
         root.cancel()
     }
 
-    @Test func itRepeatsForEver() {
+    @Test("An explanation names a root that repeats without end")
+    func itRepeatsForEver() {
         let root = stage.noting("poll").repeat(every: .seconds(10))
         stage.run(root)
         let asked = asked(behind: root)
@@ -131,7 +138,8 @@ import Testing
         root.cancel()
     }
 
-    @Test func itsChildCannotStart() {
+    @Test("An explanation names a root whose child cannot start")
+    func itsChildCannotStart() {
         let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let child = uploads.noting("child")
         uploads.run(child)
@@ -200,7 +208,8 @@ import Testing
         #expect(root.hasFinished)
     }
 
-    @Test func itsLastHandlerDoesNotReturn() {
+    @Test("An explanation names a root whose `willFinish` handler does not return")
+    func itsLastHandlerDoesNotReturn() {
         let root = AsyncOperation("root") {}
         root.willFinish { [gate] _ in await gate.wait() }
         stage.run(root)
@@ -228,7 +237,8 @@ import Testing
         #expect(asked.hasFinished)
     }
 
-    @Test func itIteratesWhatBringsNothing() {
+    @Test("An explanation names a root that iterates a sequence without elements")
+    func itIteratesWhatBringsNothing() {
         let (queue, gate) = (stage.queue, gate)
         let root = AsyncOperation("sum") {
             for try await _ in Numbers(1, gate: gate).deliver(on: queue, { _ in }) {}
@@ -241,7 +251,8 @@ import Testing
     }
 
     /// The operation that `root` waited for has finished, but another operation has taken the permit of `root`.
-    @Test func itNeedsAPermitToGoOn() {
+    @Test("An explanation names a root that needs a permit to continue")
+    func itNeedsAPermitToGoOn() {
         let narrow = TestQueue(width: 1, on: stage.steps)
         let source = stage.noting("source")
         let root = AsyncOperation("root") { try await source.value }

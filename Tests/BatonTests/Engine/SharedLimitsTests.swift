@@ -41,7 +41,8 @@ import Testing
         #expect(many.map { table.find($0) } == found)
     }
 
-    @Test func whoeverComesFirstFillsASlot() async {
+    @Test("Threads that look up the same limits at once get the same entry")
+    func whoeverComesFirstFillsASlot() async {
         for _ in 0..<200 {
             let table = InternTable<SharedLimits>()
             let found = await withTaskGroup { group in
@@ -85,7 +86,8 @@ import Testing
 
     /// In whatever order the modifiers are called, each keeps the settings of the others. The last call of each kind
     /// counts.
-    @Test(arguments: 0..<24) func theyBecomeDetailsWhenThereIsMore(order: Int) {
+    @Test("Each modifier keeps the settings of the others, in any order", arguments: 0..<24)
+    func theyBecomeDetailsWhenThereIsMore(order: Int) {
         let stage = TestQueue()
         let operation = AsyncOperation { context in
             stage.log("\(context.attempt)")
@@ -134,7 +136,8 @@ import Testing
         #expect(operations[1].attempts.count == 1)
     }
 
-    @Test func itIsTooLateAfterTheAdd() {
+    @Test("Modifiers have no effect after the operation was added")
+    func itIsTooLateAfterTheAdd() {
         let stage = TestQueue()
         let operation = AsyncOperation {}.timeout(.seconds(5))
         stage.queue.add(operation)

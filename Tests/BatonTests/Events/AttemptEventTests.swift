@@ -30,7 +30,8 @@ import Testing
             ])
     }
 
-    @Test func oneAtOnceToo() {
+    @Test("A retry without a delay has the same events")
+    func oneAtOnceToo() {
         let seen = events(seconds: 0) { stage in
             stage.queue.add(AsyncOperation<Void>("a") { throw Oops() }.retry(.immediately, attempts: 2))
         }
@@ -97,7 +98,8 @@ import Testing
             ])
     }
 
-    @Test func oneThatFailsInBetweenTellsBoth() {
+    @Test("A repetition with a failed run publishes both `repeating` and `retrying`")
+    func oneThatFailsInBetweenTellsBoth() {
         let runs = Tally()
         let seen = events(seconds: 0) { stage in
             let operation = AsyncOperation("a") {

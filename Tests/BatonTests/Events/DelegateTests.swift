@@ -36,7 +36,8 @@ import Testing
         }
     }
 
-    @Test func itIsToldOfEveryMoment() {
+    @Test("A delegate is called for a start, a product, a cancel and a finish")
+    func itIsToldOfEveryMoment() {
         let (ofQueue, ofOperation) = (Noting(), Noting())
         stage.queue.delegate = ofQueue
         let operation = AsyncOperation("a") { context in
@@ -55,7 +56,8 @@ import Testing
         #expect(stage.queue.delegate === ofQueue)
     }
 
-    @Test func itIsNotRetained() {
+    @Test("A delegate is not retained")
+    func itIsNotRetained() {
         var delegate: Noting? = Noting()
         let log = delegate!.log
         stage.queue.delegate = delegate
@@ -84,7 +86,8 @@ import Testing
         #expect(!stage.queue.core.broadcaster.isObserved)
     }
 
-    @Test func oneThatIsSetAfterTheFinishIsToldOfIt() {
+    @Test("A delegate that is set after the finish is called for the finish")
+    func oneThatIsSetAfterTheFinishIsToldOfIt() {
         let delegate = Noting()
         let operation = stage.noting("a")
         stage.run(operation)
@@ -99,14 +102,16 @@ import Testing
         #expect(!operation.isObserved && operation.delegate == nil)
     }
 
-    @Test func itsMethodsMayBeLeftOut() {
+    @Test("The methods of a delegate are optional")
+    func itsMethodsMayBeLeftOut() {
         let delegate = Silent()
         stage.queue.delegate = delegate
         stage.run(stage.noting("a"))
         #expect(stage.ran == ["a"])
     }
 
-    @Test @MainActor func itMayBelongToTheMainActor() async {
+    @Test("A delegate may be isolated to the main actor")
+    @MainActor func itMayBelongToTheMainActor() async {
         let delegate = OnMain()
         let queue = AsyncOperationQueue()
         queue.delegate = delegate

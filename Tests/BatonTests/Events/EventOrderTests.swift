@@ -18,7 +18,8 @@ import Testing
         #expect(events { $0.queue.add($0.noting("a")) } == ["a added", "a ready", "a started", "a finished success"])
     }
 
-    @Test func oneThatWaits() {
+    @Test("An operation that waits for a dependency has these events")
+    func oneThatWaits() {
         let seen = events { stage in
             let source = stage.noting("a")
             stage.queue.add(stage.noting("b", after: source), source)
@@ -31,7 +32,8 @@ import Testing
             ])
     }
 
-    @Test func oneWhoseDependenciesHaveFinishedDoesNotWait() {
+    @Test("An operation whose dependencies have finished does not publish `waiting`")
+    func oneWhoseDependenciesHaveFinishedDoesNotWait() {
         let source = stage.noting("a")
         stage.run(source)
         #expect(
@@ -52,7 +54,8 @@ import Testing
         #expect(edges.events.map(\.kind) == [.input, .order(.always), .order(.success), .order(.success)])
     }
 
-    @Test func oneThatNeverStarts() {
+    @Test("Operations that never start have these events")
+    func oneThatNeverStarts() {
         let seen = events { stage in
             let source = AsyncOperation<Int>("source") { throw Oops() }
             let reader = source.then { $0 }
@@ -71,7 +74,8 @@ import Testing
             ])
     }
 
-    @Test func oneThatIsCancelledBeforeTheRun() {
+    @Test("An operation that is cancelled before its run has these events")
+    func oneThatIsCancelledBeforeTheRun() {
         let seen = events { stage in
             let operation = stage.noting("a")
             stage.queue.add(operation)
@@ -81,7 +85,8 @@ import Testing
         #expect(seen == ["a added", "a ready", "a cancel", "a finished cancelled"])
     }
 
-    @Test func oneThatIsCancelledDuringTheRun() {
+    @Test("An operation that is cancelled during its run has these events")
+    func oneThatIsCancelledDuringTheRun() {
         let gate = Gate()
         let notes = stage.noteEvents()
         let operation = stage.waiting("a", at: gate)
@@ -136,7 +141,8 @@ import Testing
         #expect(notes.events == ["a added", "a evaluating", "a cancel", "a finished cancelled"])
     }
 
-    @Test func oneThatWaitsForAnExclusionIsReady() {
+    @Test("An operation is ready before it waits for an exclusion")
+    func oneThatWaitsForAnExclusionIsReady() {
         let gate = Gate()
         let notes = stage.noteEvents()
         let holder = stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("shared"))
@@ -238,7 +244,8 @@ import Testing
         #expect(seen.contains("a progress 0.5"))
     }
 
-    @Test func whatIsAddedToAClosedQueue() {
+    @Test("An operation that is added to a closed queue has these events")
+    func whatIsAddedToAClosedQueue() {
         let notes = stage.noteEvents()
         stage.steps.task { [queue = stage.queue] in await queue.drain() }
         stage.steps.runAll()

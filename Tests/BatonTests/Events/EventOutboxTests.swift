@@ -68,7 +68,8 @@ import Testing
         #expect(!isTakenLate)
     }
 
-    @Test func oneThatStartedBeforeItWasObservedDoesNotTellOfThat() {
+    @Test("An operation that started before it was observed does not publish its start")
+    func oneThatStartedBeforeItWasObservedDoesNotTellOfThat() {
         var outbox = EventOutbox(broadcaster: broadcaster, ignoresStart: true)
         outbox.append(.started(attempt: 1))
         outbox.append(.started(attempt: 2))

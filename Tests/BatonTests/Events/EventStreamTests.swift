@@ -41,7 +41,8 @@ import Testing
         #expect(numbers.count == 2 && numbers.events[0] < numbers.events[1])
     }
 
-    @Test func oneThatNobodyAddsEndsTheStreamWhenItIsReleased() {
+    @Test("The stream of an operation that nobody adds ends when the operation is released")
+    func oneThatNobodyAddsEndsTheStreamWhenItIsReleased() {
         var operation: AnyOperation? = stage.noting("a")
         let notes = stage.read(operation!.events)
         stage.steps.runAll()
@@ -51,7 +52,8 @@ import Testing
         #expect(notes.events == ["end"])
     }
 
-    @Test func oneThatIsCancelledAndNeverAddedTellsItAll() {
+    @Test("An operation that is cancelled before it is added publishes the cancel and the finish")
+    func oneThatIsCancelledAndNeverAddedTellsItAll() {
         let operation = stage.noting("a")
         let events = EventLog<OperationEvent>()
         let stream = operation.events

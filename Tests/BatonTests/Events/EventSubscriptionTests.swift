@@ -94,7 +94,8 @@ import Testing
         #expect(!waits)
     }
 
-    @Test func oneTaskServesAListenerUntilThereIsNothingMore() {
+    @Test("One task serves a listener until it has no more events")
+    func oneTaskServesAListenerUntilThereIsNothingMore() {
         var listener = EventListener<String>()
         let starts = [listener.append(.sample(1)), listener.append(.sample(2))]
         #expect(starts == [true, false])

@@ -13,7 +13,8 @@ import Testing
         #expect(observer.notes.events == ["a added", "a ready", "a started", "a finished success"])
     }
 
-    @Test func oneThatComesLateIsToldOfWhatFollows() {
+    @Test("An observer that is added late gets the later events")
+    func oneThatComesLateIsToldOfWhatFollows() {
         let gate = Gate()
         let (ofQueue, ofOperation, afterwards) = (NotingObserver(), NotingObserver(), NotingObserver())
         let running = stage.waiting("a", at: gate)
@@ -27,7 +28,8 @@ import Testing
         for observer in [ofQueue, ofOperation, afterwards] { #expect(observer.notes.events == ["a finished success"]) }
     }
 
-    @Test func oneThatComesWhileTheOperationRunsIsToldOfEveryFurtherRun() {
+    @Test("An observer that is added while the operation runs gets every further run")
+    func oneThatComesWhileTheOperationRunsIsToldOfEveryFurtherRun() {
         let (gate, observer) = (Gate(), NotingObserver())
         let operation = AsyncOperation("a") { await gate.wait() }.repeat(every: .zero, count: 3)
         stage.run(operation)
@@ -42,7 +44,8 @@ import Testing
             ])
     }
 
-    @Test func oneThatComesWhileTheOperationWaits() {
+    @Test("An observer may be added while the operation waits")
+    func oneThatComesWhileTheOperationWaits() {
         let source = stage.noting("source")
         let operation = stage.noting("a", after: source)
         stage.run(operation)
@@ -55,7 +58,8 @@ import Testing
 
     /// The misuse of an operation is reported when other operations of the same add are claimed, and are not yet in the
     /// queue.
-    @Test func oneThatComesInTheMiddleOfAnAddIsToldOfWhatFollows() {
+    @Test("An observer that is added during an add gets the later events")
+    func oneThatComesInTheMiddleOfAnAddIsToldOfWhatFollows() {
         let notes = EventLog<String>()
         let queue = AsyncOperationQueue(executor: stage.steps)
         let added = stage.noting("added")
@@ -153,7 +157,8 @@ import Testing
         #expect(told.events.contains("inner a finished success"))
     }
 
-    @Test func oneThatCancelsItsOwnTaskIsCalledOnAnother() {
+    @Test("An observer that cancels its task is called on another task")
+    func oneThatCancelsItsOwnTaskIsCalledOnAnother() {
         let told = EventLog<Bool>()
         stage.queue.observe { _ in
             told(Task.isCancelled)

@@ -5,7 +5,8 @@ import Testing
 
 /// Tests of claims whose operations end before they are granted their names.
 @Suite(.timeLimit(.minutes(10))) struct ClaimEndTests {
-    @Test func oneThatIsCancelledLeavesTheLineBeforeItsHandlersReturn() {
+    @Test("A cancelled operation leaves the wait queue before its handlers return")
+    func oneThatIsCancelledLeavesTheLineBeforeItsHandlersReturn() {
         let name = Names()
         let stage = TestQueue()
         let (gate, handlers) = (Gate(), Gate())
@@ -28,7 +29,8 @@ import Testing
 
     /// The search for deadlocks must not find the cancelled operation in the cycle: it could not end the operation, and
     /// would repeat the search without end.
-    @Test func oneThatIsCancelledIsInNoCycleWhileItsHandlersRun() {
+    @Test("A cancelled operation is on no cycle while its handlers run")
+    func oneThatIsCancelledIsInNoCycleWhileItsHandlersRun() {
         let name = Names()
         let stage = TestQueue()
         let (gate, handlers) = (Gate(), Gate())

@@ -70,7 +70,8 @@ import Testing
         #expect(one.ending == "success")
     }
 
-    @Test func oneThatIsOnlyBehindInLineGoesAhead() {
+    @Test("An operation that only a wait queue keeps from its exclusion goes ahead")
+    func oneThatIsOnlyBehindInLineGoesAhead() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
         let stage = TestQueue()
@@ -231,7 +232,8 @@ extension DeadlockTests {
 extension DeadlockTests {
     /// A cycle is not a deadlock while an operation outside it can release the permits. But a claim in a cycle must not
     /// wait behind another claim whose operation waits for a member of the same cycle.
-    @Test func oneInLineIsNotHeldForAnotherThatCanFinish() {
+    @Test("A claim in a cycle does not wait behind a claim that waits for the same cycle")
+    func oneInLineIsNotHeldForAnotherThatCanFinish() {
         let name = Names()
         func permits(_ weight: Int) -> Exclusion { .limited(name("x"), to: 4, weight: weight) }
         let stage = TestQueue()

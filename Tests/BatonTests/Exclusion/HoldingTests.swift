@@ -127,7 +127,8 @@ struct Names {
         #expect(stage.ran == ["holds x", "wants both", "wants y"])
     }
 
-    @Test func oneThatIsCancelledWhileItWaitsLeavesTheLine() {
+    @Test("An operation that is cancelled while it waits leaves the wait queue")
+    func oneThatIsCancelledWhileItWaitsLeavesTheLine() {
         let name = Names()
         let stage = TestQueue()
         let gate = Gate()
@@ -143,7 +144,8 @@ struct Names {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func oneThatFailsOrIsCancelledInItsBodyGivesBack() {
+    @Test("An operation that fails or is cancelled in its body releases its exclusions")
+    func oneThatFailsOrIsCancelledInItsBodyGivesBack() {
         let name = Names()
         let stage = TestQueue()
         let failing = AsyncOperation<Void> { throw Oops() }.addCondition(.mutuallyExclusive(name("x")))
@@ -314,7 +316,8 @@ extension ImpossibleExclusionTests {
         #expect(stage.ran == ["next"])
     }
 
-    @Test func oneInLineThatIsCancelledLeavesItBeforeItsHandlersHaveReturned() {
+    @Test("A queued operation that is cancelled leaves the wait queue before its handlers return")
+    func oneInLineThatIsCancelledLeavesItBeforeItsHandlersHaveReturned() {
         let name = Names()
         let stage = TestQueue()
         let gate = Gate()
@@ -349,7 +352,8 @@ extension ImpossibleExclusionTests {
         }
     }
 
-    @Test func oneIsNotAskedWhileAnotherHoldsItsName() {
+    @Test("A condition is not evaluated while another operation holds its exclusion")
+    func oneIsNotAskedWhileAnotherHoldsItsName() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
         let stage = TestQueue()
@@ -380,7 +384,8 @@ extension ImpossibleExclusionTests {
         #expect(Set(stage.ran) == ["asked first", "asked second", "first", "second", "third"])
     }
 
-    @Test func oneThatIsCancelledInLineGoesAtOnce() {
+    @Test("An operation that is cancelled while it waits for an exclusion ends at once")
+    func oneThatIsCancelledInLineGoesAtOnce() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
         let stage = TestQueue()

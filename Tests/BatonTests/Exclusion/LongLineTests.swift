@@ -29,7 +29,8 @@ import Testing
         #expect(meter.most == 1)
     }
 
-    @Test func theyKeepTheirOrder() {
+    @Test("Waiting operations keep their order across a suspension")
+    func theyKeepTheirOrder() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
         let other = TestQueue()

@@ -106,7 +106,8 @@ import Testing
 
     // MARK: Order
 
-    @Test func oneThreadRunsJobsInTheirOrder() async {
+    @Test("A single thread runs jobs in their order")
+    func oneThreadRunsJobsInTheirOrder() async {
         let barrier = Barrier()
         let executor = threads.make(threads: 1)
         let blocker = Task(executorPreference: executor) { barrier.block() }
@@ -128,7 +129,8 @@ import Testing
         #expect(threads.began.count == 1)
     }
 
-    @Test func itWorksWithTheThreadsThatTheSystemGives() async {
+    @Test("An executor works with the threads that the system grants")
+    func itWorksWithTheThreadsThatTheSystemGives() async {
         let used = EventLog<ThreadIdentity>()
         @Sendable func note() { used(.current()) }
         let barrier = Barrier(threads: 2)

@@ -34,7 +34,8 @@ extension GroupTests {
         #expect(group.isCancelled)
     }
 
-    @Test func oneThatNeverStartsCancelsItsChildren() {
+    @Test("A group that never starts cancels its children")
+    func oneThatNeverStartsCancelsItsChildren() {
         let stage = TestQueue(isSuspended: true)
         let children = (0..<4).map { stage.noting("child \($0)") }
         let cancelled = GroupOperation(children[0])
@@ -67,7 +68,8 @@ extension GroupTests {
         #expect(tokens.alive == 0)
     }
 
-    @Test func oneThatIsCancelledBeforeItStartsTakesNoMoreWhileItsHandlersRun() {
+    @Test("A group that is cancelled before it starts accepts no children while its handlers run")
+    func oneThatIsCancelledBeforeItStartsTakesNoMoreWhileItsHandlersRun() {
         let stage = TestQueue(isSuspended: true)
         let gate = Gate()
         let child = stage.noting("child")

@@ -10,7 +10,8 @@ import Testing
         return "\(progress.completedUnitCount)/\(progress.totalUnitCount.map { "\($0)" } ?? "?")"
     }
 
-    @Test func itCountsItsChildren() throws {
+    @Test("The progress of a group counts its children")
+    func itCountsItsChildren() throws {
         let stage = TestQueue()
         let gate = Gate()
         let half = AsyncOperation("half") { context in

@@ -35,7 +35,8 @@ struct GroupStateMachineTests {
         #expect(machine.waitsFor == ["a", "b", "c"])
     }
 
-    @Test func itsOwnFailureComesFirst() {
+    @Test("The group's own failure precedes those of its children")
+    func itsOwnFailureComesFirst() {
         for policy in GroupPolicy.allCases {
             var machine = started(policy, "a", "b")
             _ = machine.ended(0, policy == .firstSuccess ? failure("a") : nil)
@@ -49,7 +50,8 @@ struct GroupStateMachineTests {
         }
     }
 
-    @Test func itsOwnFailureBeforeTheStartKeepsChildrenFromRunning() {
+    @Test("A failure before the start keeps the children from running")
+    func itsOwnFailureBeforeTheStartKeepsChildrenFromRunning() {
         var machine = machine(.collectAll, "a")
         #expect(machine.fail(failure("group")) == ["a"])
         guard case .cancel(["a"]) = machine.start() else {
@@ -58,7 +60,8 @@ struct GroupStateMachineTests {
         }
     }
 
-    @Test func itIsOverWithTheLast() {
+    @Test("A group is over when its last child has ended")
+    func itIsOverWithTheLast() {
         var machine = started(.collectAll, "a", "b")
         #expect(!machine.ended(1, nil).isOver)
         #expect(machine.waitsFor == ["a"])
@@ -67,7 +70,8 @@ struct GroupStateMachineTests {
         #expect(machine.insert("c") == .refused)
     }
 
-    @Test func itIsNotOverWhileItStarts() {
+    @Test("A group is not over while it starts its children")
+    func itIsNotOverWhileItStarts() {
         var machine = machine(.collectAll, "a", "b")
         _ = machine.start()
         #expect(!machine.ended(0, nil).isOver)
@@ -113,7 +117,8 @@ struct GroupStateMachineTests {
         #expect(machine.insert("c") == .start(2))
     }
 
-    @Test func oneSuccessIsEnough() {
+    @Test("With `firstSuccess`, one success is enough")
+    func oneSuccessIsEnough() {
         var machine = started(.firstSuccess, "a", "b")
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
         #expect(machine.ended(1, nil).isOver)

@@ -117,7 +117,8 @@ extension GroupTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func oneChildEndsSeveralGroups() {
+    @Test("One child can end several groups")
+    func oneChildEndsSeveralGroups() {
         let stage = TestQueue(width: 2)
         let gate = Gate()
         let shared = stage.waiting("shared", at: gate)

@@ -49,7 +49,8 @@ private actor Counter: Procedure {
         #expect(try await queue.run(AsyncOperation(Shared())) == 1)
     }
 
-    @Test func oneProcedureRunsManyTimes() async throws {
+    @Test("One procedure value can run many times")
+    func oneProcedureRunsManyTimes() async throws {
         let counter = Counter()
         let runs = (0..<20).map { _ in AsyncOperation(counter) }
         queue.add(runs)

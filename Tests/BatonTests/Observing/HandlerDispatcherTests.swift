@@ -24,7 +24,8 @@ import Testing
         }
     }
 
-    @Test func oneTaskIsStartedForSeveralOperations() {
+    @Test("Several operations start one task")
+    func oneTaskIsStartedForSeveralOperations() {
         var deliveries = HandlerDispatcher()
         let starts = (0..<3).map { append($0, to: &deliveries) }
         #expect(starts == [true, false, false])
@@ -99,7 +100,8 @@ import Testing
         #expect(turn(&deliveries) == "0+")
     }
 
-    @Test func itIsIdleWhenEveryCallHasEnded() {
+    @Test("The dispatcher is idle when every call has ended")
+    func itIsIdleWhenEveryCallHasEnded() {
         var deliveries = HandlerDispatcher()
         #expect(deliveries.isIdle)
         _ = append(0, to: &deliveries)

@@ -113,7 +113,8 @@ import Testing
         #expect(called.events == ["first: a", "second: a", "first: b", "second: b"])
     }
 
-    @Test func oneForAProductIsCalledForEach() {
+    @Test("A `didProduce` handler is called for each product")
+    func oneForAProductIsCalledForEach() {
         var list = HandlerList()
         list.add(at: .product, nothing)
         for _ in 0..<2 { list.makeDue(forProduct: AsyncOperation {}) }

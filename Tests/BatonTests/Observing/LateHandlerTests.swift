@@ -5,7 +5,8 @@ import Testing
 
 /// Handlers that are added, or become due, while their operation is in progress.
 @Suite(.timeLimit(.minutes(10))) struct LateHandlerTests {
-    @Test func oneAddedWhileTheBodyRunsHoldsTheOutcomeBack() {
+    @Test("A `willFinish` handler that is added while the body runs delays the outcome")
+    func oneAddedWhileTheBodyRunsHoldsTheOutcomeBack() {
         let stage = TestQueue()
         let (gate, second) = (Gate(), Gate())
         let operation = stage.waiting("operation", at: gate)
@@ -63,7 +64,8 @@ import Testing
     }
 
     /// The worker has taken the operation up, and has not checked its preconditions yet.
-    @Test func oneThatIsSkippedNeverStarts() {
+    @Test("An operation whose body is skipped has not begun")
+    func oneThatIsSkippedNeverStarts() {
         var life = Lifecycle()
         _ = life.claim()
         let source = AsyncOperation {}

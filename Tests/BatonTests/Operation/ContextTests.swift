@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ContextTests {
-    @Test func itNamesTheOperationAndTheAttempt() {
+    @Test("A context names the operation and the attempt")
+    func itNamesTheOperationAndTheAttempt() {
         let stage = TestQueue()
         // The operation must not be its own output, because it would never be released.
         let operation = AsyncOperation { context in (ObjectIdentifier(context.operation), context.attempt) }

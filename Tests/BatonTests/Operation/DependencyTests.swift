@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct DependencyTests {
-    @Test func theyAreListedOnceInputsFirst() {
+    @Test("Dependencies are listed once, inputs first")
+    func theyAreListedOnceInputsFirst() {
         let data = AsyncOperation("data") { 1 }
         let key = AsyncOperation("key") { 2 }
         let warmUp = AsyncOperation("warm up") {}
@@ -13,7 +14,8 @@ import Testing
         #expect(operation.dependencies.map(\.name) == ["data", "key", "warm up"])
     }
 
-    @Test func theyAreEmptyAfterTheFinish() {
+    @Test("An operation that has finished has no dependencies")
+    func theyAreEmptyAfterTheFinish() {
         let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("operation", after: source)
@@ -23,7 +25,8 @@ import Testing
         #expect(operation.dependencies.isEmpty)
     }
 
-    @Test func oneThatIsRemovedIsNotWaitedFor() {
+    @Test("A dependency that was removed is not waited for")
+    func oneThatIsRemovedIsNotWaitedFor() {
         let stage = TestQueue()
         let never = stage.noting("never")
         let source = stage.noting("source")
@@ -44,7 +47,8 @@ import Testing
         #expect(stage.ran == ["source", "operation"])
     }
 
-    @Test func oneThatHasFinishedIsNotWaitedFor() {
+    @Test("A dependency that has finished is not waited for")
+    func oneThatHasFinishedIsNotWaitedFor() {
         let stage = TestQueue()
         let source = AsyncOperation("source") { 1 }
         stage.run(source)
@@ -53,7 +57,8 @@ import Testing
         #expect(try! operation.result?.get() == 2)
     }
 
-    @Test func theyMayBeOnAnotherQueue() {
+    @Test("Dependencies may be on another queue")
+    func theyMayBeOnAnotherQueue() {
         let here = TestQueue()
         let there = TestQueue(on: here.steps)
         let source = AsyncOperation("source") { 1 }
@@ -65,7 +70,8 @@ import Testing
     }
 
     /// The queue of the dependent was released when its source on another queue finishes.
-    @Test func oneThatWasCancelledMayOutliveItsQueue() {
+    @Test("A cancelled dependent may outlive its queue")
+    func oneThatWasCancelledMayOutliveItsQueue() {
         let stage = TestQueue()
         let gate = Gate()
         let source = stage.waiting("source", at: gate)
@@ -95,7 +101,8 @@ import Testing
     }
 
     /// Any thread may read the dependencies at any time.
-    @Test func theyMayBeAskedForWhileItFinishes() async {
+    @Test("Dependencies may be read while the operation finishes")
+    func theyMayBeAskedForWhileItFinishes() async {
         let queue = AsyncOperationQueue()
         let sources = (0..<20).map { _ in AsyncOperation {} }
         let operations = (0..<20_000).map { _ in

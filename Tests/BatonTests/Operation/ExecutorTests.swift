@@ -23,7 +23,8 @@ import Testing
         #expect(other.runAll() == 0)
     }
 
-    @Test func itKeepsItsPermitAndIsCancelledAsOthers() {
+    @Test("An operation on its own executor keeps its permit, and its task is cancelled with it")
+    func itKeepsItsPermitAndIsCancelledAsOthers() {
         let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] in
@@ -40,7 +41,8 @@ import Testing
         #expect(operation.ending == "cancelled on request")
     }
 
-    @Test func itsWaitsReleaseThePermit() {
+    @Test("Waits of an operation on its own executor release the permit")
+    func itsWaitsReleaseThePermit() {
         let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] context in

@@ -34,7 +34,8 @@ import Testing
         #expect(try await queue.run(finding) == [nil, 7, 0])
     }
 
-    @Test func theyAreFoundByTypeToo() async throws {
+    @Test("Dependencies can be found by type, too")
+    func theyAreFoundByTypeToo() async throws {
         let queue = AsyncOperationQueue()
         let page = AsyncOperation { Page(number: 1) }
         let reader = AsyncOperation(page) { _, context in

@@ -35,7 +35,8 @@ import Testing
         #expect(stage.ran == ["7"])
     }
 
-    @Test func oneThatIsAddedByAHandlerComesLast() {
+    @Test("A handler that another handler adds comes last")
+    func oneThatIsAddedByAHandlerComesLast() {
         let stage = TestQueue()
         let operation = AsyncOperation {}
         operation.didFinish { [log = stage.log] _ in
@@ -47,7 +48,8 @@ import Testing
         #expect(stage.ran == ["first", "second", "added by the first"])
     }
 
-    @Test func oneOfAnOperationThatIsNeverAddedIsCalledWhenItIsCancelled() async {
+    @Test("The handlers of an operation that is never added are called when it is cancelled")
+    func oneOfAnOperationThatIsNeverAddedIsCalledWhenItIsCancelled() async {
         let handled = EventLog<String>()
         let operation = AsyncOperation {}
         operation.didFinish { handled("\($0)") }

@@ -71,7 +71,8 @@ import Testing
         #expect("\(operation)" == "‘boil’ (finished)")
     }
 
-    @Test func itsNameIsGivenElseTheProceduresElseThePlaceThatMadeIt() {
+    @Test("The name of an operation is given, or is its procedure's type, or the line that made it")
+    func itsNameIsGivenElseTheProceduresElseThePlaceThatMadeIt() {
         let named = AsyncOperation("named") {}
         let procedure = AsyncOperation(Boiling())
         let plain = AsyncOperation {}

@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct AddingTests {
-    @Test func oneSeveralAnArrayAClosure() {
+    @Test("One operation, several, an array or a closure can be added")
+    func oneSeveralAnArrayAClosure() {
         let stage = TestQueue(width: 1)
         stage.queue.add(stage.noting("one"))
         stage.queue.add(stage.noting("two"), stage.noting("three"), stage.noting("four"))

@@ -35,7 +35,8 @@ import Testing
         #expect(admission.isEmpty)
     }
 
-    @Test func theyGoInOrderAndOneForEachPlace() {
+    @Test("Waiting callers are admitted in order, one for each free place")
+    func theyGoInOrderAndOneForEachPlace() {
         var admission = admission(limit: 1, waiting: 3)
         #expect(admission.next(0) == 0)
         #expect(admission.next(0) == nil)
@@ -47,7 +48,8 @@ import Testing
         #expect(admission.isEmpty)
     }
 
-    @Test func oneThatGivesUpIsTakenOut() {
+    @Test("A caller that gives up is removed")
+    func oneThatGivesUpIsTakenOut() {
         var admission = admission(limit: 1, waiting: 3)
         #expect(admission.remove(1) == 1)
         #expect(admission.remove(1) == nil)

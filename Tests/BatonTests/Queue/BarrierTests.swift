@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct BarrierTests {
-    @Test func itComesAfterAllThatIsThereAndBeforeAllThatComes() {
+    @Test("A barrier comes after all earlier operations and before all later ones")
+    func itComesAfterAllThatIsThereAndBeforeAllThatComes() {
         let stage = TestQueue()
         let gate = Gate()
         let held = stage.waiting("held", at: gate)
@@ -57,7 +58,8 @@ import Testing
         #expect(stage.ran == ["before", "barrier", "later"])
     }
 
-    @Test func oneThatFailsOrIsCancelledLetsTheOthersGo() {
+    @Test("A barrier that fails or is cancelled releases the later operations")
+    func oneThatFailsOrIsCancelledLetsTheOthersGo() {
         let stage = TestQueue(isSuspended: true)
         let failing = stage.queue.addBarrier("failing") { throw Oops() } as AsyncOperation<Void>
         stage.queue.add(stage.noting("a"))
@@ -88,7 +90,8 @@ import Testing
         #expect(stage.ran == ["child", "run", "then", "barrier", "product"])
     }
 
-    @Test func itsOwnBodyMayRunOthers() {
+    @Test("The body of a barrier may run other operations")
+    func itsOwnBodyMayRunOthers() {
         let stage = TestQueue(width: 1)
         let barrier = AsyncOperation("barrier") { [log = stage.log] context in
             try await context.run(AsyncOperation("child") { log("child") })
@@ -149,7 +152,8 @@ import Testing
     }
 
     /// The operations count themselves while they run. A barrier must find the count to be zero.
-    @Test func itExcludesOthersUnderThreads() async {
+    @Test("On threads, a barrier runs alone")
+    func itExcludesOthersUnderThreads() async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 8)
         let inside = Tally()
         let violations = Tally()

@@ -4,7 +4,8 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ConfigurationTests {
-    @Test func itsDefaults() {
+    @Test("A queue has these defaults")
+    func itsDefaults() {
         let queue = AsyncOperationQueue()
         #expect(queue.name == nil)
         #expect(queue.maxConcurrentOperationCount == 64)

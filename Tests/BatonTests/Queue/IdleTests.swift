@@ -18,7 +18,8 @@ import Testing
         await AsyncOperationQueue(isSuspended: true).waitUntilIdle()
     }
 
-    @Test func itIsIdleWhenEverythingHasFinished() {
+    @Test("A queue is idle when all operations have finished")
+    func itIsIdleWhenEverythingHasFinished() {
         let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate)
@@ -31,7 +32,8 @@ import Testing
         #expect(stage.ran == ["first", "second", "idle", "idle"])
     }
 
-    @Test func itIsNotWhileItIsSuspendedWithOperations() {
+    @Test("A suspended queue with operations is not idle")
+    func itIsNotWhileItIsSuspendedWithOperations() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("operation"))
         watch(stage)
@@ -41,7 +43,8 @@ import Testing
         #expect(stage.ran == ["operation", "idle"])
     }
 
-    @Test func itMayBecomeIdleAgainAndAgain() {
+    @Test("A queue may become idle repeatedly")
+    func itMayBecomeIdleAgainAndAgain() {
         let stage = TestQueue()
         for round in 1...3 {
             stage.queue.add(stage.noting("operation"))

@@ -29,7 +29,8 @@ import Testing
         stage.queue.cancelAll()
     }
 
-    @Test func itWaitsWhileSoManyWait() {
+    @Test("`submit` waits while the limit of waiting operations is reached")
+    func itWaitsWhileSoManyWait() {
         let stage = TestQueue(width: 2)
         let gates = (0..<10).map { _ in Gate() }
         stage.queue.maxWaitingOperationCount = 3
@@ -50,7 +51,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func thoseWhoWaitAreServedInOrder() {
+    @Test("Callers that wait to submit are served in order")
+    func thoseWhoWaitAreServedInOrder() {
         let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         for number in 0..<5 { submit([stage.noting("\(number)")], to: stage) }
@@ -234,7 +236,8 @@ import Testing
 
     /// The operation is admitted, then the queue is shut down, and then the operation is added. The caller gets an
     /// error.
-    @Test func oneThatIsAddedTooLateThrows() {
+    @Test("`submit` throws if the queue is shut down before the operation is added")
+    func oneThatIsAddedTooLateThrows() {
         let stage = TestQueue()
         let gate = Gate()
         stage.queue.maxWaitingOperationCount = 1

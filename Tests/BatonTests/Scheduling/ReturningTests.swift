@@ -7,7 +7,8 @@ import Testing
 @Suite struct ReturningTests {
     /// Operations with dependencies come before those that were just released, and operations without dependencies
     /// after them.
-    @Test func theyGoBeforeTheOthersOfTheirPriority() {
+    @Test("Operations that return to the queue go before others of their priority")
+    func theyGoBeforeTheOthersOfTheirPriority() {
         let rig = SchedulerRig(width: 1)
         rig.append("ready")
         rig.append("child", isChild: true)

@@ -11,7 +11,8 @@ import Testing
         #expect(rig.scheduler.hint == 0)
     }
 
-    @Test func oneWorkerStartsAtATime() {
+    @Test("One worker starts at a time")
+    func oneWorkerStartsAtATime() {
         let rig = SchedulerRig(width: 4)
         for name in ["a", "b", "c"] { rig.append(name) }
         #expect(rig.assignPermit() == .startWorker)

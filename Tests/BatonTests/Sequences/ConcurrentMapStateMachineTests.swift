@@ -166,7 +166,8 @@ struct ConcurrentMapStateMachineTests {
         #expect(machine.isOver)
     }
 
-    @Test func oneThatIsCancelledBeforeItBeganDoesNotBegin() {
+    @Test("An iteration that is cancelled before it began does not begin")
+    func oneThatIsCancelledBeforeItBeganDoesNotBegin() {
         var machine = Machine(width: 1, order: .preserved, endsAtFailure: true)
         #expect(!machine.cancel().stopsUpstream)
         #expect([inShort(machine.next()), inShort(machine.next())] == ["cancelled", "end"])

@@ -170,7 +170,8 @@ import Testing
         #expect(stage.ran.filter { !$0.hasPrefix("before") } == ["0", "skipped: number 1", "4", "end"])
     }
 
-    @Test func oneThatIsConfiguredToBeCancelledHasFailed() {
+    @Test("An operation that its configuration cancels has failed")
+    func oneThatIsConfiguredToBeCancelledHasFailed() {
         let stage = TestQueue()
         let outputs = Numbers(3).deliver(to: Doubling(), on: stage.queue) { operation, number in
             if number == 1 { operation.cancel() }

@@ -63,7 +63,8 @@ import Testing
         #expect(stage.ran.sorted() == ["element", "iterated", "other"])
     }
 
-    @Test func whatABodyIteratesGoesBeforeABarrier() {
+    @Test("Operations that a body iterates run before a barrier")
+    func whatABodyIteratesGoesBeforeABarrier() {
         let stage = TestQueue()
         let (queue, log) = (stage.queue, stage.log)
         let gate = Gate()
@@ -122,7 +123,8 @@ import Testing
         #expect(body.ending == "success")
     }
 
-    @Test func oneThatWasAddedBeforeAndAwaitsTheIteratingOneIsNotWaitedFor() {
+    @Test("An element's operation that was added before and depends on the iterating operation is a cycle")
+    func oneThatWasAddedBeforeAndAwaitsTheIteratingOneIsNotWaitedFor() {
         let stage = TestQueue()
         let queue = stage.queue
         let errors = EventLog<String>()
@@ -143,7 +145,10 @@ import Testing
         #expect(body.ending == "success")
     }
 
-    @Test(arguments: [OutputOrder.preserved, .arrival]) func whatNeedsTheNameOfTheIteratingOneFails(
+    @Test(
+        "An operation that needs the exclusion of the iterating one fails",
+        arguments: [OutputOrder.preserved, .arrival])
+    func whatNeedsTheNameOfTheIteratingOneFails(
         order: OutputOrder
     ) {
         let stage = TestQueue()

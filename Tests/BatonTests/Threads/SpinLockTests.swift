@@ -15,7 +15,8 @@ import Testing
     }
 
     /// The lock is held so long that the waiting thread sleeps between its attempts.
-    @Test func whoeverComesWhileItIsHeldForLongGetsItAfterwards() async {
+    @Test("A thread that waits for a lock that is held for long gets it afterwards")
+    func whoeverComesWhileItIsHeldForLongGetsItAfterwards() async {
         let counter = Counter()
         let flag = Flag()
         await withTaskGroup { group in

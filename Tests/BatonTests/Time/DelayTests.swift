@@ -16,7 +16,8 @@ import Testing
         #expect(try! delay.result!.get() == 7)
     }
 
-    @Test func oneWithoutAnInputIsAnOperationLikeOthers() {
+    @Test("A delay without an input is an operation like others")
+    func oneWithoutAnInputIsAnOperationLikeOthers() {
         let stage = TestQueue()
         let delay = AsyncOperation.delay(.seconds(1))
         let after = stage.noting("after", after: delay)
@@ -28,7 +29,8 @@ import Testing
         #expect(delay.name == "delay")
     }
 
-    @Test func itHoldsNoPermit() {
+    @Test("A delay holds no permit")
+    func itHoldsNoPermit() {
         let stage = TestQueue(width: 1)
         let delay = AsyncOperation.delay(.seconds(1))
         let other = stage.noting("other")

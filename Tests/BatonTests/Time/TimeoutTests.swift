@@ -34,7 +34,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    @Test func oneThatIsInTimeNeverHearsOfIt() {
+    @Test("A body that is in time is not affected by its time limit")
+    func oneThatIsInTimeNeverHearsOfIt() {
         let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("quick") {
@@ -80,7 +81,8 @@ import Testing
         #expect(second.ending == "timed out after 5.0 seconds")
     }
 
-    @Test func itCountsFromTheStartOfTheBody() {
+    @Test("A time limit counts from the start of the body")
+    func itCountsFromTheStartOfTheBody() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let first = stage.waiting("first", at: gate)
@@ -127,7 +129,8 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    @Test func itsChildrenAreCancelledWithIt() {
+    @Test("An operation that times out cancels its children")
+    func itsChildrenAreCancelledWithIt() {
         let stage = TestQueue()
         let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
         let parent = AsyncOperation("parent") { context in try await context.run(child) }.timeout(.seconds(1))
@@ -200,7 +203,8 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func oneThatWaitsTooLongEndsWithoutRunning() {
+    @Test("An operation that waits for too long ends without running")
+    func oneThatWaitsTooLongEndsWithoutRunning() {
         let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("waiting").timeout(waiting: .seconds(5))
         let dependent = stage.noting("dependent").addDependency(operation, on: .failure)
@@ -216,7 +220,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func itDoesNotWaitForItsDependencies() {
+    @Test("An operation that waits for too long does not wait for its dependencies")
+    func itDoesNotWaitForItsDependencies() {
         let stage = TestQueue()
         let gate = Gate()
         let source = stage.waiting("source", at: gate)
@@ -229,7 +234,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func oneThatHasStartedInTimeMayTakeLonger() {
+    @Test("An operation that has started in time may take longer")
+    func oneThatHasStartedInTimeMayTakeLonger() {
         let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("a", at: gate).timeout(waiting: .seconds(1))
@@ -256,7 +262,8 @@ import Testing
         #expect(stage.queue.core.timerService.count == 0)
     }
 
-    @Test func itEndsTheWaitForAnExclusion() {
+    @Test("A time limit ends the wait for an exclusion")
+    func itEndsTheWaitForAnExclusion() {
         let stage = TestQueue()
         let gate = Gate()
         let holder = stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive("timeouts"))
@@ -312,7 +319,8 @@ import Testing
         #expect(operation.ending == "timed out after 5.0 seconds, while it waited for its queue to be resumed")
     }
 
-    @Test func oneThatIsSkippedLeavesNoAlarm() {
+    @Test("A skipped operation leaves no timer")
+    func oneThatIsSkippedLeavesNoAlarm() {
         let stage = TestQueue()
         let source = stage.noting("source")
         let skipped = stage.noting("skipped").timeout(waiting: .seconds(1)).addDependency(source, on: .failure)

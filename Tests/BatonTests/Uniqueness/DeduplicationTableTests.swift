@@ -63,7 +63,8 @@ import Testing
         #expect(rig.owners(at: place) == "ac")
     }
 
-    @Test func thoseThatHaveFinishedAreTakenOver() throws {
+    @Test("Owners that have finished are replaced")
+    func thoseThatHaveFinishedAreTakenOver() throws {
         let place = try #require(rig.insert(Name(hash: 1), for: "a", ifNoneAfter: 0))
         #expect(rig.enter("b", at: place, ignoring: "a") == "entered behind ")
         #expect(rig.leave("a", at: place) == nil, "It has left before.")

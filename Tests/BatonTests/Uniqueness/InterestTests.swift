@@ -85,7 +85,8 @@ import Testing
         shared.finish()
     }
 
-    @Test func oneThatHasNotBegunIsCancelledByTheLastToo() {
+    @Test("An original that has not begun is cancelled when the last interested operation is")
+    func oneThatHasNotBegunIsCancelledByTheLastToo() {
         let stage = TestQueue(isSuspended: true)
         let all = (0..<3).map { stage.noting("\($0)").unique(by: #function, policy: .join) }
         stage.queue.add(all)

@@ -12,7 +12,8 @@ import Testing
         }
     }
 
-    @Test func itGetsTheValueOfTheOneThatRuns() throws {
+    @Test("A joiner gets the value of the original")
+    func itGetsTheValueOfTheOneThatRuns() throws {
         let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
@@ -27,7 +28,8 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func itGetsTheOriginalsOwnError() {
+    @Test("A joiner gets the original's own error")
+    func itGetsTheOriginalsOwnError() {
         let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         let original = failing.then { $0 }.unique(by: #function, policy: .join)
@@ -41,7 +43,8 @@ import Testing
         #expect(reader.ending == "needs second via second: failed: oops")
     }
 
-    @Test func itNeedsNothingOfItsOwn() {
+    @Test("A joiner waits only for the original")
+    func itNeedsNothingOfItsOwn() {
         let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
@@ -78,7 +81,8 @@ import Testing
         #expect(joiner.hasFinished)
     }
 
-    @Test func itTakesNoPermitAndNoNoticeOfASuspension() {
+    @Test("A joiner takes no permit and is not affected by a suspension")
+    func itTakesNoPermitAndNoNoticeOfASuspension() {
         let (here, there) = (TestQueue(), TestQueue(width: 1, isSuspended: true))
         let original = here.noting("original").unique(by: #function, policy: .join)
         let joiner = there.noting("joiner").unique(by: #function, policy: .join)
@@ -104,7 +108,8 @@ import Testing
         #expect(there.queue.operationCount == 0)
     }
 
-    @Test func itsHandlersAndDependentsAreTold() {
+    @Test("The handlers and dependents of a joiner get the original's output")
+    func itsHandlersAndDependentsAreTold() {
         let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
@@ -170,7 +175,8 @@ import Testing
         #expect(child.hasFinished, "Nobody else will run it.")
     }
 
-    @Test func itExplainsWhatItWaitsFor() {
+    @Test("The explanation of a joiner names the original")
+    func itExplainsWhatItWaitsFor() {
         let stage = TestQueue(isSuspended: true)
         let original = stage.noting("original").unique(by: #function, policy: .join)
         let joiner = stage.noting("joiner").unique(by: #function, policy: .join)
@@ -238,7 +244,8 @@ import Testing
         #expect(failing.ending == "failed: oops", "The identity is free.")
     }
 
-    @Test func oneThatIsCancelledInTheMidstOfTheAddIsNotInterested() {
+    @Test("A joiner that is cancelled during its add has no interest in the original")
+    func oneThatIsCancelledInTheMidstOfTheAddIsNotInterested() {
         let gate = Gate()
         let joiner = Locked<AsyncOperation<Void>?>(nil)
         let stage = TestQueue { event in

@@ -30,7 +30,8 @@ private struct OtherWork: Procedure {
         #expect(stage.misuseKinds == [])
     }
 
-    @Test func itIsADuplicateFromTheAddOnWhateverTheQueue() {
+    @Test("A duplicate is rejected from the add on, on any queue")
+    func itIsADuplicateFromTheAddOnWhateverTheQueue() {
         let (here, there) = (TestQueue(isSuspended: true), TestQueue())
         let first = here.noting("first").unique(by: #function)
         let second = there.noting("second").unique(by: #function)
@@ -42,7 +43,8 @@ private struct OtherWork: Procedure {
         #expect(here.ran == ["first"])
     }
 
-    @Test func oneThatNobodyAddedKeepsNobodyOut() {
+    @Test("An operation that nobody has added rejects no other")
+    func oneThatNobodyAddedKeepsNobodyOut() {
         let stage = TestQueue()
         let unadded = stage.noting("unadded").unique(by: #function)
         stage.run(stage.noting("added").unique(by: #function))
@@ -59,7 +61,8 @@ private struct OtherWork: Procedure {
         #expect(all.map(\.outcomeKind) == [.success, .skipped, .skipped])
     }
 
-    @Test func itsDependentsFollowTheUsualRules() {
+    @Test("The dependents of a duplicate follow the usual rules")
+    func itsDependentsFollowTheUsualRules() {
         let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate).unique(by: #function)

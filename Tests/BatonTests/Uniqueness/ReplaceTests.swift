@@ -43,7 +43,8 @@ import Testing
         #expect(Set(stage.ran) == ["waiting", "new"])
     }
 
-    @Test func oneThatHasNotBegunEndsAtOnce() {
+    @Test("A replaced operation that has not begun ends at once")
+    func oneThatHasNotBegunEndsAtOnce() {
         let stage = TestQueue(isSuspended: true)
         let all = (0..<4).map { stage.noting("\($0)").unique(by: #function, policy: .replace) }
         stage.queue.add(all)
@@ -88,7 +89,8 @@ import Testing
         #expect(stage.ran == ["old", "newest"])
     }
 
-    @Test func itKeepsItsOwnDependenciesAndRules() {
+    @Test("The replacing operation keeps its own dependencies and conditions")
+    func itKeepsItsOwnDependenciesAndRules() {
         let stage = TestQueue()
         let (gate, open) = (Gate(), Gate())
         let source = stage.waiting("source", at: open)
@@ -217,7 +219,8 @@ import Testing
         here.steps.runAll()
     }
 
-    @Test func oneThatWasCancelledBeforeItsAddReplacesNothing() {
+    @Test("An operation that was cancelled before its add replaces nothing")
+    func oneThatWasCancelledBeforeItsAddReplacesNothing() {
         let stage = TestQueue()
         let gate = Gate()
         let old = stage.waiting("old", at: gate).unique(by: #function)

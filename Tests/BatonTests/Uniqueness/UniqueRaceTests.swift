@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func thoseThatJoinShareOneRun() async {
+    @Test("Operations that join share one run")
+    func thoseThatJoinShareOneRun() async {
         for round in 0..<Self.rounds {
             let (bodies, gate) = (Bodies(), Gate())
             let all = operations("\(#function) \(round)", .join, bodies, at: gate)

@@ -202,7 +202,8 @@ import Testing
     }
 
     /// The table examines a claim once, not once for each of its names.
-    @Test func oneThatWaitsForManyNamesIsOneCandidate() {
+    @Test("A claim that waits for many names is one candidate")
+    func oneThatWaitsForManyNamesIsOneCandidate() {
         final class Owner {}
         let owners = [Owner(), Owner()]
         let ids = owners.map { ObjectIdentifier($0) }
