@@ -92,7 +92,8 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func itCanBeMovedByAnyAmount() async throws {
+    @Test("A test clock can be advanced by any amount")
+    func itCanBeMovedByAnyAmount() async throws {
         let clock = TestClock()
         for _ in 0..<30 { clock.advance(by: .seconds(Int64.max)) }
         #expect(clock.now.sinceStart == .seconds(Int64.max))

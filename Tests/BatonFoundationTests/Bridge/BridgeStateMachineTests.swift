@@ -3,7 +3,8 @@ import Testing
 @testable import BatonFoundation
 
 @Suite struct BridgeStateMachineTests {
-    @Test func itGoesThroughItsPhasesOnce() {
+    @Test("A bridge goes through its phases once")
+    func itGoesThroughItsPhasesOnce() {
         var machine = BridgeStateMachine()
         #expect(!machine.isExecuting && !machine.isFinished)
         #expect(machine.claimStart() == true)
@@ -16,7 +17,8 @@ import Testing
         #expect(!machine.isExecuting && machine.isFinished)
     }
 
-    @Test func itIsStartedOnceAndFinishedOnce() {
+    @Test("A bridge is started once and finished once")
+    func itIsStartedOnceAndFinishedOnce() {
         var machine = BridgeStateMachine()
         #expect(machine.claimFinish() == false)
         #expect(machine.claimStart() == true)

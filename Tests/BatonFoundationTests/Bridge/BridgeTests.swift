@@ -12,7 +12,8 @@ import Testing
 
     init() { queue = AsyncOperationQueue(onMisuse: { [misuses] in misuses($0.kind) }) }
 
-    @Test func itRunsInAnOperationQueueAndItsDependentsAfterIt() async throws {
+    @Test("A bridge runs in an `OperationQueue`, and its dependents run after it")
+    func itRunsInAnOperationQueueAndItsDependentsAfterIt() async throws {
         let gate = Gate()
         let operation = AsyncOperation("ours") {
             await gate.wait()
@@ -38,7 +39,8 @@ import Testing
         #expect(try await operation.value == 7)
     }
 
-    @Test func itIsReadyWhenItsDependenciesInFoundationAre() async throws {
+    @Test("A bridge is ready when its dependencies in Foundation have finished")
+    func itIsReadyWhenItsDependenciesInFoundationAre() async throws {
         let before = HandOperation("before")
         let operation = AsyncOperation("ours") { 7 }
         let bridge = operation.foundationOperation(on: queue)
@@ -52,7 +54,8 @@ import Testing
         #expect(try await operation.value == 7)
     }
 
-    @Test func itsStartAddsEverythingThatItNeeds() async throws {
+    @Test("Starting a bridge adds all dependencies of its operation")
+    func itsStartAddsEverythingThatItNeeds() async throws {
         let first = AsyncOperation("first") { 1 }
         let second = first.then { $0 + 1 }
         let bridge = second.foundationOperation(on: queue)
@@ -62,7 +65,8 @@ import Testing
         await foundationEnd(of: bridge)
     }
 
-    @Test func oneThatWasAddedBeforeIsOnlyAwaited() async throws {
+    @Test("A bridge only awaits an operation that was added before")
+    func oneThatWasAddedBeforeIsOnlyAwaited() async throws {
         let gate = Gate()
         let operation = AsyncOperation("ours") { await gate.wait() }
         let bridge = operation.foundationOperation(on: AsyncOperationQueue())
@@ -76,7 +80,8 @@ import Testing
         #expect(misuses.events.isEmpty)
     }
 
-    @Test func oneThatHasFinishedBeforeFinishesWhenItIsStarted() async throws {
+    @Test("The bridge of an operation that has finished finishes when it is started")
+    func oneThatHasFinishedBeforeFinishesWhenItIsStarted() async throws {
         let operation = AsyncOperation("ours") { 7 }
         let bridge = operation.foundationOperation(on: queue)
         #expect(try await queue.run(operation) == 7)
@@ -121,7 +126,8 @@ import Testing
         gate.open()
     }
 
-    @Test func itCanBeStartedByHandAndOnlyOnce() async throws {
+    @Test("A bridge can be started by hand, and only once")
+    func itCanBeStartedByHandAndOnlyOnce() async throws {
         let operation = AsyncOperation("ours") { [log] in log("ran") }
         let bridge = operation.foundationOperation(on: queue)
         bridge.completionBlock = { [log] in log("completed") }
@@ -142,7 +148,8 @@ import Testing
         #expect(bridge.queuePriority.rawValue == inFoundation)
     }
 
-    @Test func itIsTheSameOneAsLongAsSomebodyKeepsIt() {
+    @Test("An operation has the same bridge as long as somebody retains it")
+    func itIsTheSameOneAsLongAsSomebodyKeepsIt() {
         let operation = AsyncOperation("ours") { 7 }
         let bridge = operation.foundationOperation(on: queue)
         #expect(operation.foundationOperation === bridge)
@@ -224,7 +231,8 @@ import Testing
     }
 
     /// On Linux, Foundation would otherwise access a dependent that has been deallocated.
-    @Test func itsDependencyMayFinishLongAfterItWasCancelled() async {
+    @Test("A dependency of a bridge may finish long after the bridge was cancelled")
+    func itsDependencyMayFinishLongAfterItWasCancelled() async {
         for _ in 0..<100 {
             let before = HandOperation("before")
             do {
@@ -260,7 +268,8 @@ import Testing
 
     // MARK: Lifetime
 
-    @Test func oneThatIsNeverStartedIsReleasedWithOurs() async {
+    @Test("A bridge that is never started is released with its operation")
+    func oneThatIsNeverStartedIsReleasedWithOurs() async {
         do {
             let witness = Witness("ours", log)
             let bridge = AsyncOperation { witness.touch() }.foundationOperation(on: queue)

@@ -9,7 +9,8 @@ import Testing
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()
 
-    @Test func itStartsWhenTheFoundationOperationHasFinished() async throws {
+    @Test("An operation starts when its Foundation dependency has finished")
+    func itStartsWhenTheFoundationOperationHasFinished() async throws {
         let source = HandOperation("source")
         let operation = AsyncOperation("ours") { source.isFinished }.addDependency(source)
         queue.add(operation)
@@ -20,7 +21,8 @@ import Testing
         #expect(try await operation.value)
     }
 
-    @Test func oneThatHasFinishedBeforeIsNotWaitedFor() async throws {
+    @Test("A Foundation dependency that has finished before is not waited for")
+    func oneThatHasFinishedBeforeIsNotWaitedFor() async throws {
         let source = BlockOperation {}
         source.start()
         #expect(try await queue.run(AsyncOperation { 1 }.addDependency(source)) == 1)
@@ -32,7 +34,8 @@ import Testing
     }
 
     /// The operation finishes without a KVO notification, as some operations do that are started manually.
-    @Test func oneThatFoundationDoesNotKnowToBeFinishedIsAsked() async throws {
+    @Test("A Foundation dependency that finishes without a KVO notification is not waited for")
+    func oneThatFoundationDoesNotKnowToBeFinishedIsAsked() async throws {
         final class Silent: Foundation.Operation, @unchecked Sendable {
             override var isFinished: Bool { true }
         }
@@ -63,7 +66,8 @@ import Testing
         #expect(strict.error?.stage == .condition)
     }
 
-    @Test func oneThatHasFinishedHasSucceeded() async throws {
+    @Test("A Foundation dependency that has finished counts as a success")
+    func oneThatHasFinishedHasSucceeded() async throws {
         let source = BlockOperation {}
         let onSuccess = AsyncOperation { 1 }.addDependency(source, on: .success)
         let onFailure = AsyncOperation { 2 }.addDependency(source, on: .failure)
@@ -72,7 +76,8 @@ import Testing
         #expect(await run(onFailure, on: queue).failure?.outcomeIsSkip == true)
     }
 
-    @Test func oneCanBeADependencyOfThousands() async throws {
+    @Test("Thousands of operations may depend on one Foundation operation")
+    func oneCanBeADependencyOfThousands() async throws {
         let source = HandOperation("source")
         let all = (0..<1000).map { number in AsyncOperation { number }.addDependency(source) }
         queue.add(all)
@@ -84,7 +89,8 @@ import Testing
         #expect(source.dependencies.isEmpty)
     }
 
-    @Test func oneOfOursCanHaveManyOfThem() async throws {
+    @Test("An operation may have many Foundation dependencies")
+    func oneOfOursCanHaveManyOfThem() async throws {
         let sources = (0..<100).map { _ in HandOperation() }
         let operation = AsyncOperation { sources.allSatisfy(\.isFinished) }
         for source in sources { operation.addDependency(source) }
@@ -117,7 +123,8 @@ import Testing
         #expect(operation.dependencies.map(\.name) == ["HandOperation"])
     }
 
-    @Test func itHoldsNoPermit() async throws {
+    @Test("A wait for a Foundation dependency holds no permit")
+    func itHoldsNoPermit() async throws {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let source = HandOperation()
         let operation = AsyncOperation { 1 }.addDependency(source)
@@ -129,7 +136,8 @@ import Testing
         #expect(try await value == 1)
     }
 
-    @Test func itsCompletionBlockIsLeftAlone() async throws {
+    @Test("The completion block of a Foundation dependency is left alone")
+    func itsCompletionBlockIsLeftAlone() async throws {
         let source = HandOperation()
         source.completionBlock = { [log] in log("completed") }
         let operation = AsyncOperation { 1 }.addDependency(source)
@@ -166,7 +174,8 @@ import Testing
         #expect(log.events == ["source was released"])
     }
 
-    @Test func oneOfOursThatIsReleasedLetsGoOfIt() async {
+    @Test("An operation that is released releases its Foundation dependency")
+    func oneOfOursThatIsReleasedLetsGoOfIt() async {
         do {
             let operation = AsyncOperation { 1 }
             operation.addDependency(HandOperation("source", notingItsRelease: log))
@@ -175,7 +184,8 @@ import Testing
         #expect(log.events == ["source was released"])
     }
 
-    @Test func itHoldsNothingOfOursWhenThatIsReleased() async {
+    @Test("A Foundation dependency does not keep a released dependent alive")
+    func itHoldsNothingOfOursWhenThatIsReleased() async {
         let source = HandOperation("source")
         do {
             let witness = Witness("ours", log)
@@ -187,7 +197,8 @@ import Testing
         source.cancel()
     }
 
-    @Test func itHoldsNothingOfOursWhenThatIsCancelled() async {
+    @Test("A Foundation dependency does not keep a cancelled dependent alive")
+    func itHoldsNothingOfOursWhenThatIsCancelled() async {
         let source = HandOperation("source")
         let operation: AsyncOperation<Void>
         do {
@@ -203,7 +214,8 @@ import Testing
     }
 
     /// On Linux, Foundation would otherwise access a dependent that has been deallocated.
-    @Test func itMayFinishLongAfterAllOfOursWereCancelled() async {
+    @Test("A Foundation dependency may finish long after all dependents were cancelled")
+    func itMayFinishLongAfterAllOfOursWereCancelled() async {
         for _ in 0..<100 {
             let source = HandOperation("source")
             let standIns = (0..<10).map { _ in

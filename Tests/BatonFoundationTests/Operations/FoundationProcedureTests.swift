@@ -11,7 +11,8 @@ import Testing
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()
 
-    @Test func itRunsAndItsOutputIsTaken() async throws {
+    @Test("A Foundation operation runs, and its output becomes the output")
+    func itRunsAndItsOutputIsTaken() async throws {
         final class Sum: Foundation.Operation, @unchecked Sendable {
             let numbers: [Int]
             private(set) var sum: Int?
@@ -23,7 +24,8 @@ import Testing
         #expect(try await queue.run(operation.unwrapped().then { $0 + 1 }) == 7)
     }
 
-    @Test func itEndsWhenTheFoundationOperationHasFinished() async throws {
+    @Test("An operation ends when its Foundation operation has finished")
+    func itEndsWhenTheFoundationOperationHasFinished() async throws {
         let inner = HandOperation("inner")
         let operation = AsyncOperation(foundation: inner)
         #expect(operation.name == "inner")
@@ -53,7 +55,8 @@ import Testing
         for operation in all { try await operation.value }
     }
 
-    @Test func itWaitsForItsOwnDependencies() async throws {
+    @Test("A Foundation operation waits for its own dependencies")
+    func itWaitsForItsOwnDependencies() async throws {
         let first = HandOperation("first")
         let second = BlockOperation { [log] in log("second") }
         second.addDependency(first)
@@ -67,7 +70,8 @@ import Testing
         #expect(log.events == ["second"])
     }
 
-    @Test func itRunsOnTheQueueThatIsGiven() async throws {
+    @Test("A Foundation operation runs on the given queue")
+    func itRunsOnTheQueueThatIsGiven() async throws {
         let suspended = OperationQueue()
         suspended.isSuspended = true
         let inner = BlockOperation {}
@@ -96,7 +100,8 @@ import Testing
         #expect(await run(operation, on: queue).cancellation == "because of a whim")
     }
 
-    @Test func oneThatIsCancelledInFoundationIsCancelled() async throws {
+    @Test("Cancelling the Foundation operation cancels the operation")
+    func oneThatIsCancelledInFoundationIsCancelled() async throws {
         let inner = HandOperation("inner")
         let operation = AsyncOperation(foundation: inner)
         queue.add(operation)
@@ -108,7 +113,8 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func oneThatWasCancelledBeforeIsCancelled() async {
+    @Test("A Foundation operation that was cancelled before makes the operation cancelled")
+    func oneThatWasCancelledBeforeIsCancelled() async {
         let inner = BlockOperation { [log] in log("never") }
         inner.cancel()
         #expect(await run(AsyncOperation(foundation: inner), on: queue).cancellation != nil)
@@ -116,7 +122,8 @@ import Testing
         #expect(log.events.isEmpty)
     }
 
-    @Test func oneOfOursThatIsCancelledBeforeDoesNotRunIt() async {
+    @Test("An operation that is cancelled before it runs does not run its Foundation operation")
+    func oneOfOursThatIsCancelledBeforeDoesNotRunIt() async {
         let inner = HandOperation("inner")
         let handled = Gate()
         // This handler is called after the one that `init(foundation:)` adds.
@@ -132,7 +139,8 @@ import Testing
 
     // MARK: Operations that are already in use
 
-    @Test func oneThatHasFinishedIsTakenAsItIs() async throws {
+    @Test("The output of a Foundation operation that has finished before is taken")
+    func oneThatHasFinishedIsTakenAsItIs() async throws {
         let inner = HandOperation("inner")
         foundation.addOperation(inner)
         await inner.started.wait()
@@ -140,7 +148,8 @@ import Testing
         #expect(try await queue.run(AsyncOperation(foundation: inner) { $0.name }) == "inner")
     }
 
-    @Test func oneThatExecutesIsAwaited() async throws {
+    @Test("A Foundation operation that executes already is awaited")
+    func oneThatExecutesIsAwaited() async throws {
         let inner = HandOperation("inner")
         foundation.addOperation(inner)
         await inner.started.wait()
@@ -154,7 +163,8 @@ import Testing
     }
 
     #if !canImport(ObjectiveC)
-        @Test func oneThatWaitsInAnotherQueueIsAwaited() async throws {
+        @Test("A Foundation operation that waits in another queue is awaited")
+        func oneThatWaitsInAnotherQueueIsAwaited() async throws {
             foundation.isSuspended = true
             let inner = BlockOperation { [log] in log("ran") }
             #expect(!inner.isEnqueued)
@@ -172,7 +182,8 @@ import Testing
         }
     #endif
 
-    @Test func oneThatTwoOfOursRunRunsOnce() async throws {
+    @Test("A Foundation operation that two operations run runs once")
+    func oneThatTwoOfOursRunRunsOnce() async throws {
         for _ in 0..<200 {
             let log = EventLog<String>()
             let inner = BlockOperation { log("ran") }
@@ -224,7 +235,8 @@ import Testing
     }
 
     /// The operation is cancelled or skipped before its body runs.
-    @Test(arguments: [true, false]) func oneWhoseRunNeverBeginsFinishesAllTheSame(isCancelled: Bool) async throws {
+    @Test("The Foundation operation also finishes if its operation never runs", arguments: [true, false])
+    func oneWhoseRunNeverBeginsFinishesAllTheSame(isCancelled: Bool) async throws {
         let inner = BlockOperation { [log] in log("ran") }
         let operation = AsyncOperation(foundation: inner)
         let other = AsyncOperation("other") {}

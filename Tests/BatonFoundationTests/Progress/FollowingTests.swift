@@ -8,7 +8,8 @@ import Testing
     let queue = AsyncOperationQueue()
     let clock = TestClock()
 
-    @Test func itIsReportedInEachInterval() async throws {
+    @Test("A followed progress is reported once in each interval")
+    func itIsReportedInEachInterval() async throws {
         let (progress, gate) = (Progress.discreteProgress(totalUnitCount: -1), Gate())
         let operation = AsyncOperation("ours") { [clock] context in
             await context.follow(progress, every: .seconds(1), clock: clock) { await gate.wait() }
@@ -71,7 +72,8 @@ import Testing
         #expect(progress.isCancelled)
     }
 
-    @Test func itsCancelReachesTheOperation() async {
+    @Test("Cancelling a followed progress cancels the operation")
+    func itsCancelReachesTheOperation() async {
         let (progress, gate) = (Progress.discreteProgress(totalUnitCount: -1), Gate())
         let operation = AsyncOperation("ours") { [clock] context in
             try await context.follow(progress, clock: clock) { try await gate.waitUnlessCancelled() }

@@ -14,7 +14,8 @@ import Testing
         init(_ count: Int) { gates = (0..<count).map { _ in Gate() } }
     }
 
-    @Test func itFollowsTheOperation() async throws {
+    @Test("A Foundation progress follows the operation")
+    func itFollowsTheOperation() async throws {
         let steps = Steps(3)
         let operation = AsyncOperation("ours") { context in
             await steps.gates[0].wait()
@@ -39,7 +40,8 @@ import Testing
         #expect(progress.isFinished && !progress.isCancelled)
     }
 
-    @Test func itCountsWhatChildrenHaveReached() async throws {
+    @Test("A Foundation progress counts the progress of children")
+    func itCountsWhatChildrenHaveReached() async throws {
         let gate = Gate()
         let child = AsyncOperation("child") { context in
             context.progress.report(completed: 1, of: 4)
@@ -54,7 +56,8 @@ import Testing
         await says(progress, 2, of: 2)
     }
 
-    @Test(arguments: [0, 7]) func oneThatNeverSaysItsTotalIsFinishedInTheEnd(count: Int) async throws {
+    @Test("The progress of an operation that never sets a total is finished at the end", arguments: [0, 7])
+    func oneThatNeverSaysItsTotalIsFinishedInTheEnd(count: Int) async throws {
         let operation = AsyncOperation("ours") { context in context.progress.completedUnitCount = count }
         let progress = operation.foundationProgress
         try await queue.run(operation)
@@ -73,14 +76,16 @@ import Testing
         #expect(!progress.isFinished && !progress.isCancelled)
     }
 
-    @Test func oneThatHasFinishedBeforeIsShown() async throws {
+    @Test("A Foundation progress shows an operation that has finished before")
+    func oneThatHasFinishedBeforeIsShown() async throws {
         let operation = AsyncOperation("ours") { context in context.progress.report(completed: 3, of: 10) }
         try await queue.run(operation)
         let progress = operation.foundationProgress
         #expect(progress.completedUnitCount == 10 && progress.totalUnitCount == 10)
     }
 
-    @Test func itCountsInAParent() async throws {
+    @Test("A Foundation progress counts in a parent progress")
+    func itCountsInAParent() async throws {
         let gate = Gate()
         let operations = (0..<20).map { number in
             AsyncOperation("ours \(number)") { context in
@@ -102,7 +107,8 @@ import Testing
         #expect(parent.completedUnitCount == 20)
     }
 
-    @Test func itIsNoChildOfWhatIsCurrentWhereItIsMade() {
+    @Test("A Foundation progress does not become a child of the current progress")
+    func itIsNoChildOfWhatIsCurrentWhereItIsMade() {
         let current = Progress.discreteProgress(totalUnitCount: -1)
         current.totalUnitCount = 10
         current.becomeCurrent(withPendingUnitCount: 10)
@@ -141,14 +147,16 @@ import Testing
 
     // MARK: Lifetime
 
-    @Test func itIsTheSameOneAsLongAsSomebodyKeepsIt() {
+    @Test("An operation has the same Foundation progress as long as somebody retains it")
+    func itIsTheSameOneAsLongAsSomebodyKeepsIt() {
         let operation = AsyncOperation("ours") { 7 }
         let progress = operation.foundationProgress
         #expect(operation.foundationProgress === progress)
         #expect(AsyncOperation("other") { 7 }.foundationProgress !== progress)
     }
 
-    @Test func itDoesNotKeepTheOperation() {
+    @Test("A Foundation progress does not retain the operation")
+    func itDoesNotKeepTheOperation() {
         var operation: AsyncOperation<Int>? = AsyncOperation("ours") { 7 }
         weak let held = operation
         let progress = operation?.foundationProgress

@@ -16,7 +16,8 @@ import Testing
         clock.nextDeadline.map { TestClock.Instant.start.duration(to: $0) }
     }
 
-    @Test func itWaitsUntilTheDate() async throws {
+    @Test("A delay waits until the date")
+    func itWaitsUntilTheDate() async throws {
         let operation = AsyncOperation.delay(until: now.addingTimeInterval(2.5), now: { now })
         queue.add(operation)
         await clock.waitForSleepers(count: 1)
@@ -37,7 +38,8 @@ import Testing
         #expect(try await operation.value == 7)
     }
 
-    @Test func itPassesItsInputOn() async throws {
+    @Test("A delay passes its input on")
+    func itPassesItsInputOn() async throws {
         let operation = AsyncOperation("source") { 7 }.delayed(until: now.addingTimeInterval(1), now: { now })
         async let value = queue.run(operation)
         await clock.waitForSleepers(count: 1)

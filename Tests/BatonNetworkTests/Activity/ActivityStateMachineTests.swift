@@ -36,7 +36,8 @@ import Testing
         #expect(machine.ended(3, at: .seconds(9)) == true)
     }
 
-    @Test func oneThatHasEndedBeforeAnybodyWasToldIsShownAllTheSame() {
+    @Test("Activity that ends before its start was shown is still shown")
+    func oneThatHasEndedBeforeAnybodyWasToldIsShownAllTheSame() {
         var machine = ActivityStateMachine(delay: .seconds(1))
         #expect(machine.started(1) == true)
         #expect(machine.ended(1, at: .zero) == false)

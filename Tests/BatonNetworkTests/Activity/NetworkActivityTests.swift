@@ -118,7 +118,8 @@ import Testing
         await told.waitForCount(2)
     }
 
-    @Test func itTellsOnTheIsolationThatIsDeclared() async throws {
+    @Test("The handler runs on the isolation that it declares")
+    func itTellsOnTheIsolationThatIsDeclared() async throws {
         let shown = EventLog<Bool>()
         let activity = NetworkActivity(hideDelay: .seconds(-1), clock: clock) { @MainActor isActive in
             MainActor.assertIsolated()
@@ -131,7 +132,8 @@ import Testing
         #expect(shown.events == [true, false])
     }
 
-    @Test func itIsReleasedWhenNothingIsShown() async throws {
+    @Test("The activity is released when it shows nothing")
+    func itIsReleasedWhenNothingIsShown() async throws {
         weak var held: NetworkActivity?
         let log = EventLog<Bool>()
         do {

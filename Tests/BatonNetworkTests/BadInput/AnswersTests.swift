@@ -103,7 +103,8 @@ import Testing
     // MARK: Heads
 
     /// According to RFC 9110, 15.4.5, a 304 response has no content.
-    @Test(arguments: [204, 205, 304]) func whatHasNoContentNeedsNoType(_ status: Int) {
+    @Test("A response without content needs no content type", arguments: [204, 205, 304])
+    func whatHasNoContentNeedsNoType(_ status: Int) {
         let validation = ResponseValidation.status(200, status).contentType("application/json")
         #expect(validation.accepts(HTTPHead(status: status, url: nil)))
         #expect(!validation.accepts(HTTPHead(status: 200, url: nil)))
@@ -169,7 +170,8 @@ import Testing
         #expect(paths.count > 1 && paths[1] == expected + rest, "\(paths)")
     }
 
-    @Test(arguments: ["301", "302", "303"]) func whatBecomesAGETHasNoContentFields(_ code: String) async throws {
+    @Test("A redirect that becomes a GET drops the content fields", arguments: ["301", "302", "303"])
+    func whatBecomesAGETHasNoContentFields(_ code: String) async throws {
         let end = server.url("/bytes/10", ["key": key]).absoluteString
         let upload = HTTPUpload(Data("x".utf8), to: server.url("/redirect", ["to": end, "code": code]))
             .header("Content-Type", "text/plain").header("Content-Language", "de").header("X-Kept", "yes")

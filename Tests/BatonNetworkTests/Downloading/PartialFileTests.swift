@@ -8,7 +8,8 @@ struct PartialFileTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test func oneRunAtATimeHasIt() throws {
+    @Test("One run at a time has the partial file")
+    func oneRunAtATimeHasIt() throws {
         let first = try #require(try PartialFile.open(for: folder.file("file")))
         #expect(try PartialFile.open(for: folder.file("file")) == nil)
         first.close()
@@ -17,7 +18,8 @@ struct PartialFileTests {
     }
 
     /// A child process that is being started has such a copy until it calls `exec`.
-    @Test func itIsFreeWhileACopyOfItsDescriptorIsOpen() throws {
+    @Test("A partial file that was closed is free, although a copy of its descriptor is open")
+    func itIsFreeWhileACopyOfItsDescriptorIsOpen() throws {
         let first = try #require(try PartialFile.open(for: folder.file("file")))
         let copy = dup(first.file.descriptor)
         defer { close(copy) }
@@ -27,7 +29,8 @@ struct PartialFileTests {
     }
 
     /// A download that opens the file just after it got its final name begins a new partial file.
-    @Test func oneThatHasBeenFinishedIsNotFound() throws {
+    @Test("A partial file that was finished is not opened again")
+    func oneThatHasBeenFinishedIsNotFound() throws {
         let first = try #require(try PartialFile.open(for: folder.file("file")))
         try first.file.write(Data("all of it".utf8))
         try first.finish(synchronizing: false)

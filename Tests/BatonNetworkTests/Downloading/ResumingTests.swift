@@ -156,7 +156,8 @@ import Testing
         #expect(folder.content("file") == TestServer.bytes(2_000_000).suffix(10))
     }
 
-    @Test func itNeedNotResume() async throws {
+    @Test("A download may be configured not to resume")
+    func itNeedNotResume() async throws {
         let faults = ["short": "700000", "etag": "tag", "faults": "1"]
         _ = await failure(download(faults).resuming(false))
         #expect(folder.names.isEmpty)

@@ -42,7 +42,8 @@ import Testing
         next.end()
     }
 
-    @Test func oneThatIsLeftBeforeItBeginsNeverDoes() {
+    @Test("A lookup that is abandoned before it begins never begins")
+    func oneThatIsLeftBeforeItBeginsNeverDoes() {
         let first = lookup("first")
         first.abandon()
         let second = lookup("second")
@@ -53,7 +54,8 @@ import Testing
         #expect(log.events == ["first", "third"])
     }
 
-    @Test func oneThatIsLeftAfterItsEndKeepsNobody() {
+    @Test("A lookup that is abandoned after its end delays no other")
+    func oneThatIsLeftAfterItsEndKeepsNobody() {
         let first = lookup("first")
         first.end()
         first.abandon()

@@ -64,7 +64,8 @@ import Testing
         #expect(!reason.isEmpty)
     }
 
-    @Test func oneThatDoesNotAnswerIsGivenUp() async throws {
+    @Test("The check gives up on a host that does not answer")
+    func oneThatDoesNotAnswerIsGivenUp() async throws {
         let port = try Port()
         port.listenWithoutAnAnswer()
         async let failure = reachable(port).failure()

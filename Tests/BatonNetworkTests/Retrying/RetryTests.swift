@@ -30,8 +30,8 @@ import Testing
         #expect(try await outcome(of: page).get().status == 200)
     }
 
-    @Test(arguments: ["400", "404", "501", "505"]) func whatWillNotChangeIsNotTriedAgain(_ status: String) async throws
-    {
+    @Test("A status that will not change is not retried", arguments: ["400", "404", "501", "505"])
+    func whatWillNotChangeIsNotTriedAgain(_ status: String) async throws {
         let page = AsyncOperation(HTTPData(flaky(1, ["status": status]))).retryHTTP(attempts: 3, .immediately)
         #expect(await outcome(of: page).httpError != nil)
         #expect(try await server.log(key).count == 1)

@@ -24,8 +24,8 @@ import Testing
     }
 
     /// Other requests run meanwhile, so that the network has enough time.
-    @Test(arguments: Transports.all) func whatNobodyReadsIsNotKeptInMemory(_ transport: any HTTPTransport) async throws
-    {
+    @Test("A body that nobody reads is not kept in memory", arguments: Transports.all)
+    func whatNobodyReadsIsNotKeptInMemory(_ transport: any HTTPTransport) async throws {
         let answer = try await send(server.url("/bytes/30000000"), transport)
         for _ in 0..<30 { _ = try await server.log("nobody") }
         var longest = 0

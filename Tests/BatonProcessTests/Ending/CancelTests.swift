@@ -114,7 +114,8 @@ import Testing
         }
     }
 
-    @Test func oneThatReturnsOnTheSignalWasCancelledAllTheSame() async {
+    @Test("A program that returns normally on the signal still counts as cancelled")
+    func oneThatReturnsOnTheSignalWasCancelledAllTheSame() async {
         let operation = start("trap 'exit 0' TERM; echo ready; sleep 1000 & wait")
         await log.waitForCount(1)
         operation.cancel()
@@ -123,7 +124,8 @@ import Testing
     }
 
     /// The test has a process of its own, so that no other test slows it down.
-    @Test func itIsOverWithinMilliseconds() async {
+    @Test("A cancelled program ends within milliseconds")
+    func itIsOverWithinMilliseconds() async {
         await #expect(processExitsWith: .success) {
             let (queue, clock, log) = (AsyncOperationQueue(), ContinuousClock(), EventLog<String>())
             var durations: [Duration] = []

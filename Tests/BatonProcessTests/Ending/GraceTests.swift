@@ -18,7 +18,8 @@ import Testing
         return operation
     }
 
-    @Test func oneThatIgnoresTheSignalIsKilledAfterTheGrace() async {
+    @Test("A program that ignores the signal is killed after the grace period")
+    func oneThatIgnoresTheSignalIsKilledAfterTheGrace() async {
         let operation = start("trap '' TERM; echo $$; exec sleep 1000")
         let pid = Int32(await log.waitForCount(1)[0]) ?? 0
         operation.cancel()
@@ -50,7 +51,8 @@ import Testing
         #expect(folder.read("mark") == "clean\n")
     }
 
-    @Test func oneThatWasStoppedEndsToo() async {
+    @Test("A stopped program ends, too")
+    func oneThatWasStoppedEndsToo() async {
         let operation = start("echo $$; kill -STOP $$; exec sleep 1000")
         await log.waitForCount(1)
         operation.cancel()

@@ -9,7 +9,8 @@ import Testing
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
 
-    @Test func oneThatIsLeftBehindDoesNotDelayTheEnd() async throws {
+    @Test("A grandchild that is left behind does not delay the end")
+    func oneThatIsLeftBehindDoesNotDelayTheEnd() async throws {
         let result = try await sh("sleep 1000 & echo $!").result()
         let pid = Int32(result.text.dropLast()) ?? 0
         // The program was not cancelled, so its children are left alone.
@@ -25,7 +26,8 @@ import Testing
     }
 
     /// The child `yes` keeps writing, so the pipe is never empty and never at its end.
-    @Test func oneThatWritesOnDoesNotDelayTheEnd() async throws {
+    @Test("A grandchild that continues to write does not delay the end")
+    func oneThatWritesOnDoesNotDelayTheEnd() async throws {
         let program = sh("yes & echo $! >&2", output: .bytes { _ in }, errors: .collected())
         let result = try await program.result()
         // The child `yes` ends because its pipe is broken.
@@ -44,7 +46,8 @@ import Testing
         await Neighbours.waitForEnd(of: pid)
     }
 
-    @Test func oneThatIgnoresTheSignalDoesNotOutliveACancelledProgram() async {
+    @Test("A grandchild that ignores the signal does not outlive a cancelled program")
+    func oneThatIgnoresTheSignalDoesNotOutliveACancelledProgram() async {
         let script = "sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & wait"
         // Nobody advances this clock, so the grace period never ends.
         let operation = AsyncOperation(sh(script, output: .lines { [log] in log($0) }, clock: TestClock()))
@@ -55,7 +58,8 @@ import Testing
         await Neighbours.waitForEnd(of: pid)
     }
 
-    @Test func theyAreAllOfOneGroupThatIsNotOurs() async throws {
+    @Test("A program and its grandchildren are in a process group of their own")
+    func theyAreAllOfOneGroupThatIsNotOurs() async throws {
         let text = try await sh("echo $$; ps -o pgid= -p $$").result().text
         let numbers = text.split(whereSeparator: \.isWhitespace)
         #expect(numbers.count == 2)

@@ -36,7 +36,8 @@ import Testing
         #expect(failure?.description == "‘/no/such/program’ could not be started: No such file or directory")
     }
 
-    @Test func oneThatMayNotBeRun() async throws {
+    @Test("A file without permission to execute is refused")
+    func oneThatMayNotBeRun() async throws {
         let folder = try Folder()
         let file = try folder.write("#!/bin/sh\n", to: "tool", rights: 0o644)
         #expect(reason(await Subprocess(file).failure()) == "Permission denied")

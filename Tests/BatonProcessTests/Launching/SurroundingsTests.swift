@@ -66,7 +66,8 @@ import Testing
         #expect(try await tool.result().text == "mine\n")
     }
 
-    @Test func itBeginsInItsDirectory() async throws {
+    @Test("A program starts in its directory")
+    func itBeginsInItsDirectory() async throws {
         let folder = try Folder()
         #expect(try await Subprocess("pwd", directory: folder.path).result().text == "\(folder.path)\n")
         _ = try await folder.makeProgram("#!/bin/sh\necho $0\n", named: "tool")
@@ -74,7 +75,8 @@ import Testing
         #expect(try await Subprocess("pwd").result().text == "\(FileManager.default.currentDirectoryPath)\n")
     }
 
-    @Test func itGetsNoDescriptorButThree() async throws {
+    @Test("A program inherits only the three standard descriptors")
+    func itGetsNoDescriptorButThree() async throws {
         let inheritable = Neighbours.openInheritable()
         defer { Neighbours.close(inheritable) }
         let text = try await Subprocess("ls", arguments: ["/dev/fd/"]).result().text
@@ -82,7 +84,8 @@ import Testing
         #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
     }
 
-    @Test func itsSignalsAreAtTheirDefaults() async throws {
+    @Test("The signals of a program have their default actions")
+    func itsSignalsAreAtTheirDefaults() async throws {
         await #expect(processExitsWith: .success) {
             Neighbours.ignoreBrokenPipes()
             // `yes` would never end if it ignored its broken pipe.
@@ -93,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func itsInputIsAPipeThatCanBeOpenedByName() async throws {
+    @Test("The input of a program is a pipe that can be opened by name")
+    func itsInputIsAPipeThatCanBeOpenedByName() async throws {
         let program = Subprocess("cat", arguments: ["/dev/stdin"], input: .text("by name"))
         #expect(try await program.result().text == "by name")
     }

@@ -34,7 +34,8 @@ import Testing
         #expect(machine.nextRound()?.map(\.ticket) == [first])
     }
 
-    @Test func oneThatIsRemovedInARoundIsNotTold() {
+    @Test("A caller that is removed during a round is not notified")
+    func oneThatIsRemovedInARoundIsNotTold() {
         var machine = Machine()
         let ticket = machine.add("a", for: .reading, on: 7).ticket
         _ = machine.nextRound()

@@ -11,13 +11,15 @@ import Testing
         if case .failed? = machine.reason { true } else { false }
     }
 
-    @Test func oneThatEndsByItselfIsReapedAndItsGroupLeftAlone() {
+    @Test("A program that ends by itself is reaped, and its process group left alone")
+    func oneThatEndsByItselfIsReapedAndItsGroupLeftAlone() {
         var machine = ProgramStateMachine()
         #expect(machine.exited() == .reap(killingTheRest: false))
         #expect(machine.reason == nil)
     }
 
-    @Test func oneThatIsEndedIsReapedWithTheRestOfItsGroup() {
+    @Test("A program that is ended is reaped with the rest of its process group")
+    func oneThatIsEndedIsReapedWithTheRestOfItsGroup() {
         var machine = ProgramStateMachine()
         #expect(machine.end(.cancelled) == .signal)
         #expect(machine.signalSent() == .none)
@@ -25,7 +27,8 @@ import Testing
         #expect(isCancelled(machine))
     }
 
-    @Test func itIsNotReapedWhileASignalIsOnItsWay() {
+    @Test("A program is not reaped while a signal is being sent to it")
+    func itIsNotReapedWhileASignalIsOnItsWay() {
         var machine = ProgramStateMachine()
         #expect(machine.end(.cancelled) == .signal)
         #expect(machine.graceIsOver() == .signal)

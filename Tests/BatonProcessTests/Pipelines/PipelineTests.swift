@@ -22,7 +22,8 @@ import Testing
         #expect(operations.map(\.name) == ["cat", "sort", "uniq"])
     }
 
-    @Test func oneProcedureRunsThemAll() async throws {
+    @Test("One procedure runs all programs of a pipeline")
+    func oneProcedureRunsThemAll() async throws {
         let pipeline = SubprocessPipeline(
             Subprocess("seq", arguments: ["200000"]), Subprocess("sort", arguments: ["-rn"]), Subprocess("head"))
         let result = try await queue.run(AsyncOperation(pipeline))
@@ -57,7 +58,8 @@ import Testing
         _ = try await queue.run(AsyncOperation(pipeline))
     }
 
-    @Test(arguments: 0..<3) func oneThatNeverRunsLeavesTheOthersNotWaiting(missing: Int) async throws {
+    @Test("A program that never runs does not keep the others waiting", arguments: 0..<3)
+    func oneThatNeverRunsLeavesTheOthersNotWaiting(missing: Int) async throws {
         let operations = SubprocessPipeline(
             Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])
         ).operations()
@@ -79,7 +81,8 @@ import Testing
         #expect(operations.allSatisfy { $0.error == nil })
     }
 
-    @Test(arguments: 0..<3) func oneThatCannotBeStartedLeavesTheOthersNotWaiting(missing: Int) async throws {
+    @Test("A program that cannot be started does not keep the others waiting", arguments: 0..<3)
+    func oneThatCannotBeStartedLeavesTheOthersNotWaiting(missing: Int) async throws {
         var programs = [Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])]
         programs[missing].program = "/no/such/program"
         let operations = SubprocessPipeline(programs).operations()
@@ -92,7 +95,8 @@ import Testing
         #expect(operations.filter { $0.error != nil }.count == 1)
     }
 
-    @Test func oneThatIsSkippedByARuleLeavesTheOthersNotWaiting() async throws {
+    @Test("A program whose operation is skipped does not keep the others waiting")
+    func oneThatIsSkippedByARuleLeavesTheOthersNotWaiting() async throws {
         let operations = sorting("a\n")
         operations[1].addCondition("no") { _ in .skip("not today") }
         queue.add(operations)
@@ -139,7 +143,8 @@ import Testing
         #expect(operation.wasCancelled)
     }
 
-    @Test func oneOfThemCannotRunTwice() async {
+    @Test("A program of a pipeline cannot run twice")
+    func oneOfThemCannotRunTwice() async {
         let operations = SubprocessPipeline(sh("exit 1"), Subprocess("cat")).operations()
         operations[0].retry(.immediately, attempts: 2)
         queue.add(operations)

@@ -36,7 +36,8 @@ import Testing
     }
 
     /// Writing to a pipe without a reader raises `SIGPIPE`, which ends the process by default.
-    @Test func thatNobodyReadsItDoesNotEndThisProcess() async {
+    @Test("Input that nobody reads does not end this process")
+    func thatNobodyReadsItDoesNotEndThisProcess() async {
         await #expect(processExitsWith: .success) {
             Neighbours.takeBrokenPipesSeriously()
             let data = Data(count: 1_000_000)

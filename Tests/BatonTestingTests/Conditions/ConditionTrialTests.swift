@@ -20,14 +20,16 @@ private struct Oops: Error {}
         func evaluate(for operation: AnyOperation) async throws -> ConditionResult { result }
     }
 
-    @Test func itTellsTheAnswer() async {
+    @Test("A trial reports the condition's result")
+    func itTellsTheAnswer() async {
         #expect(await ConditionTrial(of: Says(result: .satisfied)).verdict == .satisfied)
         let skipped = await ConditionTrial(of: Says(result: .skip("full")))
         #expect(skipped.verdict == .skipped("full"))
         #expect(skipped.cause == nil && skipped.dependency == nil)
     }
 
-    @Test func itTellsWhatWasBroughtAlongAndWhatItCameTo() async {
+    @Test("A trial reports the condition's dependency and its outcome")
+    func itTellsWhatWasBroughtAlongAndWhatItCameTo() async {
         let good = await ConditionTrial(of: Asks(answers: true))
         #expect(good.verdict == .satisfied)
         #expect(good.dependency?.name == "request" && good.dependency?.state == .finished)

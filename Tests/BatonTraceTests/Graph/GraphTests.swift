@@ -98,7 +98,8 @@ import Testing
         #expect(sketch.trace.dot().contains("n1 [label=\"\(expected)\\nwaiting\""))
     }
 
-    @Test func oneThatPausesDoesNotRun() {
+    @Test("An operation that pauses between attempts does not count as running")
+    func oneThatPausesDoesNotRun() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0)
         #expect(sketch.trace.operations[0].status == .running)

@@ -80,7 +80,8 @@ extension BrowserTests {
             }
         }
 
-        @Test(arguments: [false, true]) func whatHappenedHasItsColour(isDark: Bool) async throws {
+        @Test("The page shows only the colours and legend of what occurs in the trace", arguments: [false, true])
+        func whatHappenedHasItsColour(isDark: Bool) async throws {
             try await Browser.open(work, isDark: isDark) { browser in
                 for colour in ["success", "failure", "running", "dependencies", "queue", "pause", "critical"] {
                     #expect(try browser.pixels(of: colour) > 100, "\(colour)")

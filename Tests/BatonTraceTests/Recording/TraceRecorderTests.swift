@@ -77,7 +77,8 @@ import Testing
         #expect(child.attempts.count == 2 && child.retryCount == 1 && child.attempts[0].error != nil)
     }
 
-    @Test func itKeepsTheQueueNotAlive() async {
+    @Test("A recorder does not keep the queue alive")
+    func itKeepsTheQueueNotAlive() async {
         weak var weakQueue: AsyncOperationQueue?
         let recorder: TraceRecorder
         do {

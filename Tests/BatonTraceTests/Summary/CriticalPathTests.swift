@@ -25,7 +25,8 @@ import Testing
         #expect(sketch.trace.criticalPath().operations.isEmpty)
     }
 
-    @Test func oneOperationIsAllOfIt() {
+    @Test("The critical path of one operation is that operation")
+    func oneOperationIsAllOfIt() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 1, start: 2, end: 9)
         #expect(path(sketch) == ["a queue 0-2", "a running 2-9"])
@@ -187,7 +188,8 @@ import Testing
         #expect(path(sketch) == ["parent running 0-5", "child running 5-20"])
     }
 
-    @Test func oneThatTookNoTimeIsOnItWithoutAStep() {
+    @Test("An operation that took no time is on the path without a step")
+    func oneThatTookNoTimeIsOnItWithoutAStep() {
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
         let b = sketch.add("b", 0, after: [a], ready: 5, start: 5, end: 5)
@@ -208,7 +210,8 @@ import Testing
     }
 
     /// This would take an hour if each step back to the parent searched its attempts from the end.
-    @Test func oneThatRunsManyTimesWithAChildEachTakesNoTime() {
+    @Test("Finding the path through many runs with a child each takes linear time")
+    func oneThatRunsManyTimesWithAChildEachTakesNoTime() {
         var sketch = Sketch()
         let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 50_000 * 4)
         var attempts: [TracedOperation.Attempt] = []

@@ -25,7 +25,8 @@ import Testing
         #expect(text.hasPrefix(beginning[picture] ?? "?"))
     }
 
-    @Test(arguments: Trace.Picture.allCases.filter { $0 != .svg }) func whatCannotBeWrittenIsAnError(
+    @Test("A trace that cannot be written is an error", arguments: Trace.Picture.allCases.filter { $0 != .svg })
+    func whatCannotBeWrittenIsAnError(
         _ picture: Trace.Picture
     ) async throws {
         let path = "/nowhere/at/all/\(picture)"
