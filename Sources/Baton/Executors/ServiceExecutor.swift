@@ -7,8 +7,8 @@ internal import CBaton
 /// cancel.
 ///
 /// The tasks run user code, which may block too. Therefore the executor starts with a few threads. When jobs wait and
-/// none has begun for some milliseconds, the timer thread makes it start another one. Threads that have been idle for
-/// some seconds end.
+/// none has begun for a few milliseconds, the timer thread makes the executor start another thread. Threads that have
+/// been idle for a few seconds end.
 final class ServiceExecutor: TaskExecutor {
     /// Runs handlers, observers and other code of the user.
     static let shared = ServiceExecutor()

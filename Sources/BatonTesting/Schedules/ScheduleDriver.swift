@@ -12,8 +12,8 @@ struct ScheduleDriver {
     enum Stop {
         /// The body has ended and no job is left.
         case ended
-        /// The body has not ended, no job can run, and no task sleeps on the clock. `waits` tells what operations wait
-        /// for. It is filled in when the run is given up.
+        /// The body has not ended, no job can run, and no task sleeps on the clock. `waits` says what operations wait
+        /// for. It is filled in when the run is abandoned.
         case idle(waits: [String])
         /// As many jobs have run as the limit allows.
         case exhausted(bodyHasEnded: Bool)

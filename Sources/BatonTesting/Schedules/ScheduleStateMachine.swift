@@ -106,7 +106,7 @@ struct ScheduleStateMachine<Job> {
         switch phase {
         case .run, .abandoned: phase = .afterRun
         case .beforeRun, .afterRun:
-            preconditionFailure("Internal inconsistency: a run is given up that is not going on")
+            preconditionFailure("Internal inconsistency: a run is abandoned that is not in progress")
         }
         defer { jobs = [] }
         return jobs

@@ -12,7 +12,7 @@ extension TimelinePage {
         ];
         const rowsBox = $('rows'), space = $('space'), lineHeight = 22, tallest = 8e6;
         let listed = operations.slice(), sorting = { column: 2, isDown: false };
-        // A browser cannot scroll through more than some million pixels: more rows are passed faster.
+        // A browser cannot scroll through more than a few million pixels: more rows are passed faster.
         const wholeHeight = () => listed.length * lineHeight;
         const beyond = height => Math.max(0, height - rowsBox.clientHeight);
         const fastness = () => beyond(wholeHeight()) / Math.max(1, beyond(Math.min(tallest, wholeHeight())));

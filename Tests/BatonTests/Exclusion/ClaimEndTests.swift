@@ -34,18 +34,18 @@ import Testing
         let name = Names()
         let stage = TestQueue()
         let (gate, handlers) = (Gate(), Gate())
-        let inLine = stage.noting("in line").addCondition(.mutuallyExclusive(name("x")))
-        inLine.willFinish { _ in await handlers.wait() }
-        let child = stage.noting("child", after: inLine)
+        let queued = stage.noting("queued").addCondition(.mutuallyExclusive(name("x")))
+        queued.willFinish { _ in await handlers.wait() }
+        let child = stage.noting("child", after: queued)
         let holder = AsyncOperation("holder") { context in
             await gate.wait()
             try await context.run(child)
         }
-        stage.run(holder.addCondition(.mutuallyExclusive(name("x"))), inLine)
-        inLine.cancel()
+        stage.run(holder.addCondition(.mutuallyExclusive(name("x"))), queued)
+        queued.cancel()
         gate.open()
         stage.steps.runAll()
-        #expect(inLine.state == .finishing)
+        #expect(queued.state == .finishing)
         handlers.open()
         stage.steps.runAll()
         #expect(stage.ran == ["child"])

@@ -29,7 +29,7 @@ import Testing
             "the holder and the one ahead", [.ask("a", .all), .ask("b", .all), .ask("c", .all)], "c",
             "a", obstacle: "‘n’ a"),
         Row(
-            "only the next one ahead, not the first in line",
+            "only the next one ahead, not the first in the wait queue",
             [.ask("a", .shared), .ask("b", .all), .ask("c", .shared), .ask("d", .shared)], "d", "",
             obstacle: "‘n’ c"),
         Row(
@@ -49,7 +49,7 @@ import Testing
             "holder of one name, and ahead on the other",
             [.ask("a", .all), .ask("b", .all, .otherAll), .ask("c", .otherAll)], "c", "", obstacle: "‘m’ b"),
         Row(
-            "apart from the line", [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")], "c",
+            "apart from the wait queue", [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")], "c",
             "a", obstacle: "‘n’ a"),
         Row(
             "not its ancestor", [.ask("a", .all), .ask("a/b", .all), .ask("a/c", .all)], "a/c", "a/b",

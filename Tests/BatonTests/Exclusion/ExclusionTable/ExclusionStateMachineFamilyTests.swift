@@ -60,7 +60,7 @@ import Testing
             "a child does not stand behind strangers", [.ask("a", .all), .ask("x", .all)], then: .ask("a/b", .all),
             grants: "a/b"),
         Row(
-            "children have a line of their own",
+            "children have a wait queue of their own",
             [.ask("a", .all), .ask("x", .all), .ask("a/b", .all), .ask("a/c", .all), .ask("a/d", .all)],
             then: .release("a/b"), grants: "a/c"),
         Row(
@@ -79,7 +79,7 @@ import Testing
             [.ask("a", .shared), .ask("a/b", .shared), .ask("x", .shared), .ask("a/b/c", .all)], then: .release("x"),
             grants: "a/b/c"),
         Row(
-            "a child leaves its line",
+            "a child leaves its wait queue",
             [.ask("a", .shared), .ask("x", .shared), .ask("a/b", .all), .ask("a/c", .shared)],
             then: .leaveQueues("a/b"), grants: "a/c"),
     ]) func descendantsHaveLinesOfTheirOwn(_ row: Row) { check(row) }
@@ -95,7 +95,7 @@ import Testing
             "and it is given back",
             [.ask("a", .all), .ask("a/b", .all), .ask("x", .all), .release("a")], then: .release("a/b"), grants: "x"),
         Row(
-            "those who wait inside join the line outside by arrival",
+            "owners that wait inside join the outer wait queue by arrival",
             [
                 .ask("a", .all), .ask("a/b", .all), .ask("x", .all), .ask("a/c", .all), .ask("y", .all), .release("a"),
                 .release("a/b"), .release("x"),
@@ -109,7 +109,7 @@ import Testing
 
     @Test(arguments: [
         Row(
-            "one in line comes inside",
+            "a queued owner comes inside",
             [.ask("x", .shared), .ask("a", .all), .ask("y", .all), .ask("a/b", .all)], then: .release("x"),
             grants: "a a/b"),
         Row(

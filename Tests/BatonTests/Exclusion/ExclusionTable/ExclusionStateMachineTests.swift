@@ -102,7 +102,7 @@ import Testing
             "told in the order of arrival, over all names",
             [.ask("a", .all, .otherAll), .ask("b", .otherAll), .ask("c", .all)], then: .release("a"), grants: "b c"),
         Row(
-            "a grant that frees a line",
+            "a grant that frees a wait queue",
             [
                 .ask("a", .all), .ask("b", .otherShared), .ask("c", .all, .otherShared), .ask("d", .otherShared),
             ], then: .release("a"), grants: "c d"),
@@ -110,7 +110,7 @@ import Testing
 
     @Test(arguments: [
         Row(
-            "it goes before those in line",
+            "it goes before the queued owners",
             [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveQueues("c")], then: .release("a"), grants: "c"),
         Row(
             "it goes when holders allow", [.ask("a", .shared), .ask("b", .all), .ask("c", .shared)],
