@@ -60,7 +60,7 @@ extension HTTPTransportConformance {
                 trial.server.on("/") { _ in FaultScript(steps) }
                 try trial.requireAnswer(await trial.send(limited(trial)), body: "hello")
             },
-            Case("limit-odd", "A limit that is not a duration does not fail the request.") { trial in
+            Case("limit-odd", "A limit that is not positive and finite does not fail a request.") { trial in
                 trial.server.on("/", .pause(.milliseconds(50)), .answer(200, body: "hello"))
                 for limit in [0, -1, .infinity, .nan, .greatestFiniteMagnitude, 1e12] as [Double] {
                     var request = trial.request()
