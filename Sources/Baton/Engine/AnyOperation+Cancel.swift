@@ -1,5 +1,6 @@
 extension AnyOperation {
-    /// Cancels the operation. The first call counts; later calls, and a call after the finish, change nothing.
+    /// Cancels the operation. The first call counts: later calls, and a call after the finish, change nothing. When any
+    /// of these calls has returned, the body sees the cancellation.
     ///
     /// An operation whose body has not begun finishes at once with ``OperationError/cancelled(reason:)``, whether or
     /// not it has been added, and without waiting for its dependencies. Adding it afterwards is not misuse and does
@@ -43,6 +44,8 @@ extension AnyOperation {
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
+            case .again(let worker):
+                return .running(worker, children: [], [], delivers: false)
             case .beforeRun:
                 if !reason.isRequested { life.optionalState?.cancellationReason = reason }
                 life.noteCancel(reason)

@@ -197,10 +197,13 @@ struct Lifecycle {
         /// The conditions or the body run: the caller cancels the task of this worker after unlocking. Nil for a group
         /// that waits for its children on no worker.
         case inRun(Worker?)
+        /// The run was cancelled before. The caller cancels the task, too, because the thread that made the first call
+        /// may not have done so yet.
+        case again(Worker?)
     }
 
     mutating func cancel() -> Cancellation {
-        if isCancelled { return .none }
+        if isCancelled { return phase == .evaluating || phase == .executing ? .again(worker) : .none }
         switch phase {
         case .created, .added:
             isCancelled = true

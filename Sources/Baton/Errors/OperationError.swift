@@ -221,7 +221,7 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         switch self {
         case .requested: "on request"
         case .because(let text): "because \(text.singleLine)"
-        case .parent(let parent): "with \(parent), which had started it"
+        case .parent(let parent): "with \(parent), its parent"
         case .caller: "with the task that awaited it"
         case .queue: "with everything in its queue"
         case .timeout(let limit): "because its time limit of \(limit) was over"

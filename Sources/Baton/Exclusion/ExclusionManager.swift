@@ -187,6 +187,16 @@ enum ExclusionManager {
         }
     }
 
+    /// See ``ExclusionStateMachine/isQueuedAsFurtherAttempt(_:)``.
+    static func isQueuedAsFurtherAttempt(_ operation: AnyOperation) -> Bool {
+        state.withLock { $0.machine.isQueuedAsFurtherAttempt(operation) }
+    }
+
+    /// See ``ExclusionStateMachine/isQueued(_:behind:)``.
+    static func isQueued(_ operation: AnyOperation, behind other: AnyOperation) -> Bool {
+        state.withLock { $0.machine.isQueued(operation, behind: other) }
+    }
+
     /// See ``ExclusionStateMachine/possibleBlockers(of:within:)``.
     static func possibleBlockers(
         of operation: AnyOperation, within search: inout ExclusionTable.BlockerSearch

@@ -17,7 +17,7 @@
 ///
 /// Cancelling the group cancels its children, and their children. The group finishes after all of them, with
 /// ``OperationError/cancelled(reason:)`` unless every child has succeeded nevertheless. A group that ends before it
-/// starts cancels its children as well, because nothing else will run them.
+/// starts cancels its children as well, because nothing else will run them, but does not wait for their handlers.
 ///
 /// Each child counts for one unit of the group's ``AnyOperation/progress``. If the progress is read for the first time
 /// after a child has failed, it does not include the part of the work that this child had done.

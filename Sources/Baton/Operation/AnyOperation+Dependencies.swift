@@ -51,14 +51,16 @@ extension AnyOperation {
     final func connect(
         to operation: consuming AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
     ) {
-        if appendEdge(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
+        if appendEdge(to: operation, on: policy) != .created {
+            reportTooLate("a dependency", CallSite(file: file, line: line))
+        }
     }
 
     /// Adds a dependency for Baton itself. It is not misuse if this operation is finishing or has finished.
     final func addDependencyUnlessFinishing(_ operation: AnyOperation, on policy: DependencyPolicy) {
         switch appendEdge(to: operation, on: policy) {
         case .created, .finishing, .finished: break
-        case .added, .evaluating, .executing: reportTooLate("a dependency", #fileID, #line)
+        case .added, .evaluating, .executing: reportTooLate("a dependency", nil)
         }
     }
 
@@ -109,7 +111,7 @@ extension AnyOperation {
         GraphChanges.note()
         switch answer {
         case .done: break
-        case .tooLate: reportTooLate("a dependency", file, line)
+        case .tooLate: reportTooLate("a dependency", CallSite(file: file, line: line))
         case .isInput:
             let place = CallSite(file: file, line: line)
             report(Misuse(.removedInput(operation.reference), operation: reference, callSite: place))
@@ -157,8 +159,8 @@ extension AnyOperation {
         return all.withoutFences.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {
-        change(what, CallSite(file: file, line: line)) { _ in }
+    private final func reportTooLate(_ what: String, _ callSite: CallSite?) {
+        change(what, callSite) { _ in }
     }
 }
 

@@ -206,7 +206,8 @@ extension AsyncOperationQueue {
     ///
     /// The search for cycles does not follow waits for idleness. Two bodies that await the idleness of each other's
     /// queues wait forever, and so does a body that awaits a queue whose operations need its exclusion or its output.
-    /// ``AnyOperation/explain()`` then says only that they wait for that idleness.
+    /// ``AnyOperation/explain()`` then says only that they wait for that idleness. Cancelling such a body does not end
+    /// its wait.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
         await core.waitUntilIdleReleasingPermit()

@@ -157,7 +157,7 @@ private struct Brings: OperationCondition {
             })
         stage.run(operation)
         #expect(operation.ending == "cancelled on request")
-        #expect(request.ending == "cancelled with ‘body’, which had started it")
+        #expect(request.ending == "cancelled with ‘body’, its parent")
         #expect(stage.ran.isEmpty)
     }
 

@@ -67,7 +67,7 @@ import Testing
     @Test func everyReasonEndsASentence() {
         let reasons: [(CancellationReason, String)] = [
             (.requested, "on request"), (.because("of rain"), "because of rain"),
-            (.parent(bread), "with ‘bread’, which had started it"), (.caller, "with the task that awaited it"),
+            (.parent(bread), "with ‘bread’, its parent"), (.caller, "with the task that awaited it"),
             (.queue, "with everything in its queue"),
         ]
         for (reason, text) in reasons { #expect(reason.description == text) }

@@ -70,6 +70,33 @@ import Testing
         #expect(one.ending == "success")
     }
 
+    @Test("An operation goes ahead of a further attempt that waits for its holder", arguments: [true, false])
+    func aFurtherAttemptThatPassesAClaim(isChild: Bool) {
+        let name = Names()
+        let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
+        let stage = TestQueue()
+        let gate = Gate()
+        let again = AsyncOperation("again") { context in
+            if context.attempt == 1 { throw Oops() }
+            stage.log("again")
+        }
+        stage.run(again.retry(.constant(.seconds(1)), attempts: 2).addCondition(x).addCondition(y))
+        stage.run(stage.waiting("holder", at: gate).addCondition(x))
+        let behind = stage.noting("behind").addCondition(x)
+        let waits = AsyncOperation("waits") { context in
+            if isChild { try await context.run(behind) } else { try await behind.value }
+            stage.log("waits")
+        }
+        stage.run(waits.addCondition(y))
+        if !isChild { stage.run(behind) }
+        // The attempt waits for `y`, which is held by the operation that waits for what the attempt has passed.
+        stage.advance(by: .seconds(1))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "behind", "waits", "again"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test("An operation that only a wait queue keeps from its exclusion goes ahead")
     func oneThatIsOnlyBehindInLineGoesAhead() {
         let name = Names()

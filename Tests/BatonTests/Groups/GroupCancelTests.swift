@@ -18,7 +18,7 @@ extension GroupTests {
         gate.open()
         stage.steps.runAll()
         #expect(stubborn.ending == "success")
-        #expect(inner.ending == "cancelled with ‘outer’, which had started it")
+        #expect(inner.ending == "cancelled with ‘outer’, its parent")
         #expect(group.ending == "cancelled because of rain")
     }
 

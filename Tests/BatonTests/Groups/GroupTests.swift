@@ -117,7 +117,7 @@ import Testing
         let group = GroupOperation(other, later, failing("one"), policy: .failFast)
         stage.run(group)
         #expect(group.ending == "group: one failed: one")
-        #expect(other.ending == "cancelled with ‘GroupOperation’, which had started it")
+        #expect(other.ending == "cancelled with ‘GroupOperation’, its parent")
         #expect(later.error?.outcome == .cancelled)
     }
 

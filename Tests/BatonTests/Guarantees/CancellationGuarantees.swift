@@ -57,6 +57,30 @@ import Testing
         #expect(seen.events == [true, true])
     }
 
+    /// The probe calls `cancel` while the first call has marked the operation and not yet cancelled the task.
+    @Test func G16_aSecondCallThatReturnsFirstHasCancelledTheBody() {
+        let gate = Gate()
+        let seen = EventLog<String>()
+        let operation = AsyncOperation("operation") {
+            await withTaskCancellationHandler {
+                await gate.wait()
+            } onCancel: {
+                seen("cancelled")
+            }
+        }
+        let stage = TestQueue { event in
+            guard case .cancelRequested = event.kind else { return }
+            operation.cancel()
+            seen("the second call has returned")
+        }
+        stage.run(operation)
+        operation.cancel()
+        seen("the first call has returned")
+        gate.open()
+        stage.steps.runAll()
+        #expect(seen.events == ["cancelled", "the second call has returned", "the first call has returned"])
+    }
+
     /// One worker would run all of these operations, so the cancelled operation must be its last one.
     @Test(arguments: [1, 2]) func G16_nothingElseSeesIt(width: Int) {
         let stage = TestQueue(width: width)

@@ -120,7 +120,7 @@ import Testing
         parent.cancel()
         stage.steps.runAll()
         #expect(stubborn.isCancelled)
-        #expect(unrun.ending == "cancelled with ‘parent’, which had started it")
+        #expect(unrun.ending == "cancelled with ‘parent’, its parent")
         #expect(parent.ending == "executing")
         gate.open()
         stage.steps.runAll()
@@ -136,7 +136,7 @@ import Testing
             try? await context.run(child)
         }
         stage.run(parent)
-        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(child.ending == "cancelled with ‘parent’, its parent")
         #expect(parent.ending == "success")
         #expect(stage.ran == [])
     }
@@ -150,7 +150,7 @@ import Testing
             await steps.task { try? await context.run(child) }.value
         }
         stage.run(parent)
-        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(child.ending == "cancelled with ‘parent’, its parent")
         #expect(stage.ran == [])
     }
 
@@ -167,7 +167,7 @@ import Testing
             }
         }
         stage.run(parent)
-        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(child.ending == "cancelled with ‘parent’, its parent")
         #expect(parent.ending == "success")
         #expect(!parent.isCancelled)
     }

@@ -148,7 +148,7 @@ import Testing
         #expect(
             stage.ran == [
                 "queueShutDown",
-                "cancelled with ‘stubborn’, which had started it", "shut down",
+                "cancelled with ‘stubborn’, its parent", "shut down",
             ])
     }
 

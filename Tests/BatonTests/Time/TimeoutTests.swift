@@ -136,7 +136,7 @@ import Testing
         let parent = AsyncOperation("parent") { context in try await context.run(child) }.timeout(.seconds(1))
         stage.run(parent)
         stage.advance(by: .seconds(1))
-        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(child.ending == "cancelled with ‘parent’, its parent")
         #expect(parent.ending == "timed out after 1.0 seconds")
     }
 

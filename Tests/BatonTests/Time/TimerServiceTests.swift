@@ -49,16 +49,34 @@ import Testing
         #expect(stage.clock.sleeperCount == 0)
     }
 
-    @Test func aQueueThatGoesEndsItsSleeper() {
-        let (steps, clock) = (StepExecutor(), TestClock())
-        do {
-            let queue = AsyncOperationQueue(executor: steps, clock: clock)
-            queue.add(AsyncOperation("quick") {}.timeout(.seconds(60)))
-            steps.runAll()
-            #expect(clock.sleeperCount == 1)
+    @Test("The end of the last operation with a limit ends the sleep")
+    func theLastTimerEndsTheSleep() {
+        let stage = TestQueue()
+        let gate = Gate()
+        stage.run(stage.waiting("first", at: gate).timeout(.seconds(60)), stage.noting("quick").timeout(.seconds(9)))
+        #expect(stage.clock.sleeperCount == 1)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "quick"])
+        #expect(stage.clock.sleeperCount == 0)
+        stage.run(stage.waiting("second", at: gate).timeout(.seconds(60)))
+        #expect(stage.clock.sleeperCount == 0)
+    }
+
+    @Test("An add ends the delay of the operation that it replaces before it returns")
+    func aReplacedDelay() {
+        let stage = TestQueue()
+        let key = Names()("search")
+        for text in ["s", "sw", "swift"] {
+            let search = stage.noting(text).delay(.milliseconds(300))
+            stage.queue.add(search.unique(by: key, policy: .replace))
+            #expect(stage.clock.sleeperCount == 0)
+            stage.steps.runAll()
+            #expect(stage.clock.sleeperCount == 1)
+            stage.advance(by: .milliseconds(200))
         }
-        steps.runAll()
-        #expect(clock.sleeperCount == 0)
+        stage.advance(by: .milliseconds(100))
+        #expect(stage.ran == ["swift"])
     }
 
     @Test func aClockThatJumpsAheadRingsEverythingInOrder() {

@@ -125,7 +125,8 @@ extension AnyOperation {
 ///
 /// The search alternates between both ends of the wait and goes further each time, until one side has been seen
 /// completely. A claim that nobody waits for is decided in one step, however many claims are before it, and so is a
-/// wait for an operation that runs, however many operations wait behind it.
+/// wait for an operation that runs, however many operations wait behind it. The claim of a further attempt goes ahead
+/// of others in the wait queues, which then wait for it, too. These cycles are looked for from its own side alone.
 enum CycleSuspicion {
     case none
     case cycle
@@ -133,12 +134,20 @@ enum CycleSuspicion {
     case unknown
 
     static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> CycleSuspicion {
+        // A further attempt goes ahead of claims that waited before, and these wait for it as well.
+        let passesOthers = body == nil && ExclusionManager.isQueuedAsFurtherAttempt(origin)
         var limit = 16
         while limit <= Deadlocks.searchLimit {
             var back = Search(from: origin, to: [ObjectIdentifier(body ?? origin)], limit)
-            switch back.run({ $0.mayWaitFor(within: &$1) }) {
+            let answer = back.run({ $0.mayWaitFor(within: &$1) }) { found in
+                passesOthers && ExclusionManager.isQueued(found, behind: origin)
+            }
+            switch answer {
             case .none: return .none
             case .cycle: return .cycle
+            case .unknown where passesOthers:
+                limit *= 4
+                continue
             case .unknown: break
             }
             var ahead = Search(from: body ?? origin, to: back.seen, limit)
@@ -164,13 +173,14 @@ enum CycleSuspicion {
             search = ExclusionTable.BlockerSearch(limit: limit)
         }
 
-        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.BlockerSearch) -> [AnyOperation])
-            -> CycleSuspicion
-        {
+        mutating func run(
+            _ neighbours: (AnyOperation, inout ExclusionTable.BlockerSearch) -> [AnyOperation],
+            orUntil isEnd: (AnyOperation) -> Bool = { _ in false }
+        ) -> CycleSuspicion {
             var next = 0
             while next < found.count, !search.isTruncated {
                 for neighbour in neighbours(found[next], &search) {
-                    if ends.contains(ObjectIdentifier(neighbour)) { return .cycle }
+                    if ends.contains(ObjectIdentifier(neighbour)) || isEnd(neighbour) { return .cycle }
                     if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append(neighbour) }
                 }
                 next += 1

@@ -148,6 +148,19 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         table.claimIDs[ObjectIdentifier(owner)].map(table.isQueuedBehindOthers) ?? false
     }
 
+    /// Returns true if an owner waits in its queues before the first attempts.
+    func isQueuedAsFurtherAttempt(_ owner: Owner) -> Bool {
+        guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return false }
+        return table.claims[id].state == .queued && table.claims[id].arrival.isFurtherAttempt
+    }
+
+    /// Returns true if an owner waits behind another one in a queue.
+    func isQueued(_ owner: Owner, behind other: Owner) -> Bool {
+        guard let id = table.claimIDs[ObjectIdentifier(owner)], let otherID = table.claimIDs[ObjectIdentifier(other)]
+        else { return false }
+        return table.isQueued(id, behind: otherID)
+    }
+
     /// Returns true if a waiting owner could have all of its names if only these holders remained. Wait queues do not
     /// count.
     func fits(_ owner: Owner, beside others: Set<ObjectIdentifier>) -> Bool {

@@ -68,6 +68,19 @@ extension ExclusionTable {
         return false
     }
 
+    /// Returns true if a claim waits behind another one in a queue.
+    func isQueued(_ id: Claim.ID, behind other: Claim.ID) -> Bool {
+        guard claims[id].state == .queued, claims[other].state == .queued, claims[other].arrival < claims[id].arrival
+        else { return false }
+        var shareQueue = false
+        forEachEntry(of: id) { entry in
+            if shareQueue { return }
+            let ahead = self.entry(of: other, under: entries[entry].root)
+            shareQueue = ahead.map { entries[$0].scope == entries[entry].scope } ?? false
+        }
+        return shareQueue
+    }
+
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         for demand in demands {
             guard case .units(_, let limit) = demand.share, let root = roots[demand.name] else { continue }
