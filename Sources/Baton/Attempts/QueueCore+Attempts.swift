@@ -105,7 +105,7 @@ extension QueueCore {
         // suspended queue could end the operation in between.
         let isStranded = change { state in
             let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
-            operation.goesFirst = triesFirst || operation.isChild
+            operation.goesFirst = triesFirst || operation.kinship == .child
             return state.strands(operation)
         }
         guard let end = operation.endAttempt(next, body) else { return nil }

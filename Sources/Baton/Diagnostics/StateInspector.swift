@@ -138,7 +138,7 @@ struct StateInspector {
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
         let view = operation.withLife { OperationView($0, at: operation) }
         switch view.phase {
-        case .created: return view.isGroupChild ? .awaitingGroup : .notAdded
+        case .created: return view.kinship == .childOfPlannedGroup ? .awaitingGroup : .notAdded
         case .finished: return .finished(operation.outcomeKind)
         case .added:
             guard let core = view.core else { return .starting }
@@ -301,7 +301,7 @@ private struct OperationView {
     let phase: Lifecycle.Phase
     let core: QueueCore?
     let goesFirst: Bool
-    let isGroupChild: Bool
+    let kinship: AnyOperation.Kinship
     let isCancelled: Bool
     let conditions: TinyArray<StoredCondition>
     let hasRates: Bool
@@ -323,7 +323,7 @@ private struct OperationView {
         core = life.isUnderWay ? operation.core : nil
         // In every other phase, the worker may write `goesFirst` now.
         goesFirst = life.phase == .added && operation.goesFirst
-        isGroupChild = operation.isGroupChild
+        kinship = operation.kinship
         isCancelled = life.isCancelled
         conditions = optionalState?.preconditions.conditions ?? .none
         hasRates = optionalState?.preconditions.hasRates ?? false

@@ -226,7 +226,7 @@ extension AnyOperation {
 
     /// A child of a group is not reported: its group, which may wait for something else, adds it when it starts.
     final func reportIfNotAdded() {
-        if withLife({ $0.phase == .created && !isGroupChild }) {
+        if withLife({ $0.phase == .created && kinship != .childOfPlannedGroup }) {
             report(Misuse(.awaitedBeforeAdding, operation: reference))
         }
     }

@@ -63,7 +63,9 @@ final class ChildGroup: Sendable {
         if insertion != .refused, let progress { child.withProgressState { progress.addChild($0, weight: 1) } }
         switch insertion {
         case .planned:
-            child.withLife { _ in child.isGroupChild = true }
+            child.withLife { life in
+                if life.phase == .created { child.kinship = .childOfPlannedGroup }
+            }
             return true
         case .start(let place):
             // The parent cannot end before this child has ended, so it still has its core.

@@ -33,10 +33,8 @@ public class AnyOperation: @unchecked Sendable {
     /// the worker, before the operation becomes `added` again. So it may be read under the queue's lock and, in phase
     /// `added`, under the operation's lock.
     @exclusivity(unchecked) final var goesFirst = false
-    /// True for a child that a running body waits for. Written in the claim, constant afterwards.
-    @exclusivity(unchecked) final var isChild = false
-    /// True for a child that was given to a group before the group started. Guarded by the lock.
-    @exclusivity(unchecked) final var isGroupChild = false
+    /// Written under the lock until the claim, constant afterwards.
+    @exclusivity(unchecked) final var kinship = Kinship.none
     @exclusivity(unchecked) @usableFromInline final var hasFailed = false
     /// True if the body does not run when one of the inputs has no output.
     final let requiresInputOutputs: Bool
@@ -135,6 +133,14 @@ public class AnyOperation: @unchecked Sendable {
 }
 
 extension AnyOperation {
+    enum Kinship {
+        case none
+        /// The operation was given to a group before the group started.
+        case childOfPlannedGroup
+        /// A running body waits for the operation.
+        case child
+    }
+
     /// Everything that an operation owns and that may own other operations. A test checks that no stored property is
     /// missing here.
     struct Remains {

@@ -346,7 +346,7 @@ extension AnyOperation {
     /// Marks the operation as a child. The caller holds the operation's lock.
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
-        isChild = true
+        kinship = .child
         if let holder = origin.exclusionHolder { life.ensureOptionalState().exclusionHolder = holder }
     }
 }
