@@ -13,10 +13,10 @@
             case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
             case .file(let url):
                 // libcurl would replace a symbolic link by a file.
-                let path = url.resolvingSymlinksInPath().path
+                let path = url.isFileURL ? try? File.resolvingLinks(of: url.path) : nil
                 // A pipe would block the thread.
-                let isPlain = url.isFileURL && File.problem(at: path) == nil
-                (share, file) = (baton_curl_cookie_share(), isPlain ? path : nil)
+                let plain = path.flatMap { File.problem(at: $0) == nil ? $0 : nil }
+                (share, file) = (baton_curl_cookie_share(), plain)
             case .none: (share, file) = (nil, nil)
             }
         }

@@ -26,8 +26,9 @@ public import Foundation
 ///
 /// An existing file is replaced, and the new file takes over its permissions. If the target is a symbolic link, the
 /// file that it leads to is replaced, and the link stays. If the target is a device or a pipe, the download fails with
-/// ``HTTPError/FileProblem/isDevice``. If the hidden name belongs to a link or anything other than a plain file, it
-/// fails with ``HTTPError/FileProblem/notPlain``. It touches none of these.
+/// ``HTTPError/FileProblem/isDevice``. If `.NAME.partial` is a link or anything other than a plain file, or
+/// `.NAME.origin` is a folder, it fails with ``HTTPError/FileProblem/notPlain``. It touches none of these. If anything
+/// else has the name `.NAME.origin`, the note replaces it; what a link there leads to stays as it is.
 ///
 /// The progress counts bytes, including those of earlier runs. A status outside 200 to 299 is an error whatever the
 /// validation says. If two downloads write to one file at the same time, the second one fails with

@@ -25,25 +25,28 @@ struct PartialFile: Sendable {
     /// Opens and locks the partial file of a target. Returns nil if another run has locked it.
     ///
     /// The name of the partial file can be guessed. If somebody has put a link there, opening fails and the link stays,
-    /// because removing it could remove the file that another run has just created in its place.
-    static func open(for target: URL) throws(FileError) -> PartialFile? {
+    /// because removing it could remove the file that another run has just created in its place. A folder in place of
+    /// the note is an error, too, because it cannot be replaced.
+    static func open(for url: URL) throws(FileError) -> PartialFile? {
         // If the target is a link, the download replaces the file that it leads to, and keeps the link.
-        let target = URL(fileURLWithPath: File.resolvingLinks(of: target.path))
-        let name = target.lastPathComponent
-        let folder = target.deletingLastPathComponent().path
+        let target = try File.resolvingLinks(of: url.path)
+        let (folder, name) = File.parts(of: target)
+        // A link to a folder that does not exist.
+        if ["", ".", ".."].contains(name) { throw FileError(.isDirectory, url.path) }
         let path = folder + "/" + hidden(name, ".partial")
+        let note = folder + "/" + hidden(name, ".origin")
+        if File.isFolder(note) { throw FileError(notPlain: note) }
         // The previous run may have renamed the file to its target between opening and locking.
         for _ in 0..<16 {
-            let file = try openOrMake(path, in: folder)
+            let file = try openOrMake(path, for: url, in: folder)
             do throws(FileError) {
                 guard try file.lock() else {
                     file.close()
                     return nil
                 }
                 if file.isInPlace {
-                    file.copyMode(from: target.path)
-                    let note = folder + "/" + hidden(name, ".origin")
-                    return PartialFile(file: file, target: target.path, originPath: note)
+                    file.copyMode(from: target)
+                    return PartialFile(file: file, target: target, originPath: note)
                 }
             } catch {
                 file.close()
@@ -54,13 +57,19 @@ struct PartialFile: Sendable {
         return nil
     }
 
-    /// Opens or creates the hidden file. If the system finds no such file, the error names the folder, because it is
-    /// the folder that is missing, and the caller has not chosen the hidden name.
-    private static func openOrMake(_ path: String, in folder: String) throws(FileError) -> File {
+    /// Opens or creates the hidden file.
+    ///
+    /// The caller has not chosen the hidden name. If the system finds no such file, the error therefore names the
+    /// folder, because it is the folder that is missing. If the hidden name is too long, the error names the target.
+    private static func openOrMake(_ path: String, for target: URL, in folder: String) throws(FileError) -> File {
         do throws(FileError) {
             return try File.openPlain(path, O_RDWR | O_CREAT)
         } catch {
-            throw error.problem == .notFound ? FileError(.notFound, folder) : error
+            switch error.problem {
+            case .notFound: throw FileError(.notFound, folder)
+            case .other(errno: ENAMETOOLONG): throw FileError(ENAMETOOLONG, target.path)
+            default: throw error
+            }
         }
     }
 
@@ -118,8 +127,7 @@ struct PartialFile: Sendable {
     /// Synchronizes the folder, so that the new name survives a crash as well. Errors are ignored, because some file
     /// systems do not support this.
     private func synchronizeFolder() {
-        guard let folder = try? File.open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY)
-        else { return }
+        guard let folder = try? File.open(File.parts(of: target).folder, O_RDONLY) else { return }
         try? folder.synchronize()
         folder.close()
     }

@@ -25,7 +25,8 @@ struct File: Sendable {
         do {
             file = try open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         } catch {
-            throw error.problem == .other(errno: ELOOP) ? FileError(notPlain: path) : error
+            // Links, folders and sockets cannot be opened, each with another error.
+            throw isOther(path) ? FileError(notPlain: path) : error
         }
         if file.isPlain { return file }
         file.close()
@@ -195,9 +196,25 @@ struct File: Sendable {
     }
 
     /// Returns the reason why a file must not replace what has this path, or nil if it may, or if the path is free.
+    ///
+    /// A path is free only if the system says that nothing has it. Any other error, of a loop of links for example, is
+    /// a reason.
     static func problem(at path: String) -> HTTPError.FileProblem? {
         var status = stat()
-        return stat(path, &status) == 0 ? problem(ofType: status) : nil
+        if stat(path, &status) == 0 { return problem(ofType: status) }
+        return errno == ENOENT ? nil : FileError(errno, path).problem
+    }
+
+    /// Returns whether a folder has this path. A link to a folder does not count.
+    static func isFolder(_ path: String) -> Bool { type(of: path) == S_IFDIR }
+
+    /// Returns whether something other than a regular file has this path.
+    private static func isOther(_ path: String) -> Bool { type(of: path).map { $0 != S_IFREG } ?? false }
+
+    /// Returns the type of what has this path, without following a link; nil if there is nothing.
+    private static func type(of path: String) -> mode_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     private static func problem(ofType status: stat) -> HTTPError.FileProblem? {
@@ -234,15 +251,58 @@ struct File: Sendable {
         }
     }
 
-    /// Follows the links at a path, and returns the path at their end, which need not exist.
-    static func resolvingLinks(of path: String) -> String {
-        var place = URL(fileURLWithPath: path)
+    /// Follows the links at a path as the system does, and returns the path at their end, which need not exist. A path
+    /// that is no link is returned unchanged.
+    ///
+    /// The target of a link starts from the folder that contains the link. That folder may have been reached through
+    /// links itself, and then `..` is not the folder before it in the path. The system therefore resolves the folder.
+    static func resolvingLinks(of path: String) throws(FileError) -> String {
+        var place = path
         // The system follows 40 links as well.
-        for _ in 0..<40 {
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.path) else { break }
-            place = URL(fileURLWithPath: target, relativeTo: place.deletingLastPathComponent()).absoluteURL
+        for _ in 0...40 {
+            guard let target = try linkTarget(of: place, for: path) else {
+                if place == path { return path }
+                // The folder need not exist, either.
+                guard let folder = try? realFolder(of: place, for: path) else { return place }
+                return folder + "/" + parts(of: place).name
+            }
+            let isAbsolute = target.utf8.first == UInt8(ascii: "/")
+            place = isAbsolute ? target : try realFolder(of: place, for: path) + "/" + target
         }
-        return place.path
+        throw FileError(ELOOP, path)
+    }
+
+    /// Returns the text of a link, or nil if the path is no link.
+    ///
+    /// - Parameter path: The path that an error names.
+    private static func linkTarget(of place: String, for path: String) throws(FileError) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(place, &bytes, bytes.count)
+        if count < 0 {
+            let number = errno
+            if [EINVAL, ENOENT, ENOTDIR].contains(number) { return nil }
+            throw FileError(number, path)
+        }
+        // A name may be any bytes, but only text can be part of a URL.
+        guard let target = String(validating: bytes.prefix(count), as: UTF8.self) else { throw FileError(EILSEQ, path) }
+        return target
+    }
+
+    /// Returns the path, without links, of the folder that contains what has a path.
+    ///
+    /// - Parameter path: The path that an error names.
+    private static func realFolder(of place: String, for path: String) throws(FileError) -> String {
+        guard let text = realpath(parts(of: place).folder, nil) else { throw FileError(errno, path) }
+        defer { free(text) }
+        guard let folder = String(validatingCString: text) else { throw FileError(EILSEQ, path) }
+        return folder
+    }
+
+    /// Splits a path into its folder and its name, and leaves both as they are: a `..` stays for the system to resolve.
+    static func parts(of path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
     static func rename(_ path: String, to other: String) throws(FileError) {

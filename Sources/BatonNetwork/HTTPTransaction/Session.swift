@@ -27,7 +27,10 @@ final class Session: Sendable {
             case nil: session.dataTask(with: request)
             case .data(let data): session.uploadTask(with: request, from: data)
             // On Linux, URLSession takes the length of a symbolic link for that of the file.
-            case .file(let file): session.uploadTask(with: request, fromFile: file.resolvingSymlinksInPath())
+            case .file(let file):
+                session.uploadTask(
+                    with: request,
+                    fromFile: (try? File.resolvingLinks(of: file.path)).map { URL(fileURLWithPath: $0) } ?? file)
             case .stream: preconditionFailure("Internal inconsistency: a stream that was not put into a file")
             }
         transactions.add(transaction, for: task.taskIdentifier)

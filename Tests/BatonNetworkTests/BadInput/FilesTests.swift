@@ -123,4 +123,79 @@ import Testing
         }
         #expect(other.names == ["file", "missing"] && folder.names == ["link", "new"])
     }
+
+    /// Makes a folder `releases/7` and a link `current` to it. `releases/7/data` is a link to `../shared`, so
+    /// `current/data` is `releases/shared` for the system. Read as text, the links lead to `shared`.
+    private func makeReleases(_ content: String?) throws -> URL {
+        let files = FileManager.default
+        try files.createDirectory(at: folder.file("releases/7"), withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: folder.file("current").path, withDestinationPath: "releases/7")
+        try files.createSymbolicLink(atPath: folder.file("releases/7/data").path, withDestinationPath: "../shared")
+        try Data("precious".utf8).write(to: folder.file("shared"))
+        if let content { try Data(content.utf8).write(to: folder.file("releases/shared")) }
+        return folder.file("current/data")
+    }
+
+    @Test("A download follows a link in a linked folder as the system does", arguments: ["old", nil])
+    func linksInLinkedFolders(_ content: String?) async throws {
+        let target = try makeReleases(content)
+        let file = try await outcome(HTTPDownload(server.url("/bytes/10"), to: target)).get()
+        #expect(file.file == target)
+        #expect(folder.content("releases/shared") == TestServer.bytes(10))
+        #expect(folder.content("current/data") == TestServer.bytes(10))
+        #expect(folder.content("shared") == Data("precious".utf8))
+        #expect(folder.names == ["current", "releases", "shared"])
+    }
+
+    /// A partial file has its place beside the file that is replaced, so that it can be renamed.
+    @Test("The partial file of a link is beside the file that the link leads to")
+    func partialFilesOfLinks() async throws {
+        let target = try makeReleases("old")
+        let url = server.url("/bytes/1000", ["short": "500", "etag": "tag", "ranges": "1"])
+        #expect(await failure(HTTPDownload(url, to: target)) != nil)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("releases").path)
+        #expect(names.sorted() == [".shared.origin", ".shared.partial", "7", "shared"])
+    }
+
+    @Test("An upload follows a link in a linked folder as the system does", arguments: Transports.all)
+    func uploadsOfLinksInLinkedFolders(_ transport: any HTTPTransport) async throws {
+        let upload = HTTPUpload(file: try makeReleases("ten bytes."), to: server.url("/upload")).transport(transport)
+        let answer = try await outcome(upload).get()
+        #expect(String(decoding: answer.data, as: UTF8.self).contains("\"count\": 10"))
+    }
+
+    @Test("A target in a loop of links is an error, and the links stay", arguments: ["a", "self"])
+    func loopsOfLinks(_ name: String) async throws {
+        for (link, target) in [("a", "b"), ("b", "a"), ("self", "self")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file(link).path, withDestinationPath: target)
+        }
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file(name)))
+        #expect(error?.reason == .file(.other(errno: ELOOP), path: folder.file(name).path))
+        for (link, target) in [("a", "b"), ("b", "a"), ("self", "self")] {
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: folder.file(link).path) == target)
+        }
+        #expect(folder.names == ["a", "b", "self"])
+    }
+
+    @Test("A download follows as many links as the system does, and then fails")
+    func chainsOfLinks() async throws {
+        for number in 1...45 {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("\(number)").path, withDestinationPath: number == 1 ? "end" : "\(number - 1)")
+        }
+        // macOS follows 32 links, and Linux 40.
+        _ = try await outcome(HTTPDownload(server.url("/bytes/10"), to: folder.file("30"))).get()
+        #expect(folder.content("end") == TestServer.bytes(10))
+        #expect(await problem(HTTPDownload(server.url("/bytes/10"), to: folder.file("45"))) == .other(errno: ELOOP))
+    }
+
+    @Test("A link to a missing folder is an error")
+    func linksToMissingFolders() async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link").path, withDestinationPath: "missing/")
+        #expect(await problem(HTTPDownload(server.url("/bytes/10"), to: folder.file("link"))) == .isDirectory)
+        #expect(folder.names == ["link"])
+    }
 }

@@ -290,6 +290,27 @@
             }
         }
 
+        @Test("A cookie file that is a link in a linked folder is the file that the system finds")
+        func cookiesInLinkedFolders() async throws {
+            let folder = try TestFolder()
+            let files = FileManager.default
+            try files.createDirectory(at: folder.file("releases/7"), withIntermediateDirectories: true)
+            try files.createSymbolicLink(atPath: folder.file("current").path, withDestinationPath: "releases/7")
+            try files.createSymbolicLink(atPath: folder.file("releases/7/jar").path, withDestinationPath: "../jar")
+            try files.createSymbolicLink(atPath: folder.file("loop").path, withDestinationPath: "loop")
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/", .answer(200, ["Set-Cookie: a=1; Max-Age=1000"]))
+                for name in ["current/jar", "loop"] {
+                    var configuration = CurlTransport.Configuration()
+                    configuration.cookies = .file(folder.file(name))
+                    _ = try await outcome(HTTPData(faults.url("/")).transport(CurlTransport(configuration))).get()
+                }
+            }
+            #expect(folder.names == ["current", "loop", "releases"])
+            #expect(String(decoding: folder.content("releases/jar") ?? Data(), as: UTF8.self).contains("a\t1"))
+            #expect(try files.destinationOfSymbolicLink(atPath: folder.file("loop").path) == "loop")
+        }
+
         @Test("One pass over a stream ends before a redirect begins the next")
         func passesOfStreams() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in

@@ -108,6 +108,23 @@ import Testing
         await expectRefusal()
     }
 
+    @Test("A folder in place of the partial file is not touched")
+    func folderInPlaceOfThePartialFile() async throws {
+        try FileManager.default.createDirectory(at: folder.file(".file.partial"), withIntermediateDirectories: true)
+        await expectRefusal()
+        #expect(folder.names == [".file.partial"])
+    }
+
+    @Test(
+        "A folder in place of the note is not touched, whether the response can be continued or not",
+        arguments: [[:], ["etag": "tag", "ranges": "1"]])
+    func folderInPlaceOfTheNote(_ query: [String: String]) async throws {
+        try FileManager.default.createDirectory(at: folder.file(".file.origin"), withIntermediateDirectories: true)
+        let error = await failure(HTTPDownload(server.url("/bytes/1000", query), to: folder.file("file")))
+        #expect(error?.reason == .file(.notPlain, path: folder.file(".file.origin").path))
+        #expect(folder.names == [".file.origin"])
+    }
+
     private func expectRefusal() async {
         let error = await failure(HTTPDownload(server.url("/bytes/1000"), to: folder.file("file")))
         let path = folder.file(".file.partial").path
@@ -153,10 +170,7 @@ import Testing
     @Test func aNameThatIsTooLongIsAnError() async throws {
         let name = String(repeating: "x", count: 256)
         let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file(name)))
-        guard case .file(.other, _)? = error?.reason else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        #expect(error?.reason == .file(.other(errno: ENAMETOOLONG), path: folder.file(name).path))
     }
 
     /// The write fails in the middle, as it does when the disk becomes full.
