@@ -53,7 +53,7 @@ enum AtomicFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
             try Data(bytes).write(
-                to: URL(fileURLWithPath: resolvingLinks(of: path)), options: isNonRegularFile(path) ? [] : .atomic)
+                to: URL(fileURLWithPath: try resolvingLinks(of: path)), options: isNonRegularFile(path) ? [] : .atomic)
         } catch {
             throw .notWritten(path: path, reason: Trace.text(of: (error as NSError).localizedDescription))
         }
@@ -65,19 +65,19 @@ enum AtomicFile {
     }
 
     /// Returns the path that symbolic links lead to, so that the target is replaced and not the link. The target need
-    /// not exist.
-    private static func resolvingLinks(of path: String) -> String {
+    /// not exist. A loop of links is an error, so that no link of it is replaced.
+    private static func resolvingLinks(of path: String) throws -> String {
         var place = path
         // The system follows at most 40 links.
-        for _ in 0..<40 {
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
+        for _ in 0...40 {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { return place }
             place =
                 target.utf8.first == UInt8(ascii: "/")
                 ? target
                 : (place as NSString).deletingLastPathComponent.isEmpty
                     ? target : "\((place as NSString).deletingLastPathComponent)/\(target)"
         }
-        return place
+        throw POSIXError(.ELOOP)
     }
 }
 

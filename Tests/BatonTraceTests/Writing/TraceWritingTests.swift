@@ -44,6 +44,21 @@ import Testing
         await #expect(throws: TraceError.self) { try await trace.write(.dot, to: path) }
     }
 
+    @Test("A trace is not written to a loop of links, and the links stay")
+    func loopsOfLinks() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let links = [("a", "b"), ("b", "a")].map { (folder.appending(path: $0).path, $1) }
+        for (link, target) in links {
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        }
+        await #expect(throws: TraceError.self) { try await trace.write(.dot, to: links[0].0) }
+        for (link, target) in links {
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+        }
+    }
+
     @Test func aNonRegularFileIsWrittenToAndStays() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)").path
         #expect(mkfifo(path, 0o600) == 0)
