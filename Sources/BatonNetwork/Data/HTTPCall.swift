@@ -9,23 +9,35 @@ internal import Foundation
 struct HTTPCall: Sendable {
     let options: HTTPOptions
 
-    /// Sends the request, and passes the response to a closure that reads it.
+    /// Sends the request within the deadline, and passes the response to a closure that reads it.
     func run<Value: Sendable>(
         body: HTTPRequestBody? = nil, sent: @escaping @Sendable (Int64) -> Void = { _ in },
         _ read: @escaping @Sendable (HTTPAnswer) async throws -> Value
     ) async throws -> Value {
-        let options = options
         try check(body)
+        return try await withinDeadline { try await send(body, sent: sent, read) }
+    }
+
+    /// Sends the request, whatever the deadline, and passes the response to a closure that reads it.
+    func send<Value: Sendable>(
+        _ body: HTTPRequestBody? = nil, sent: @escaping @Sendable (Int64) -> Void = { _ in },
+        _ read: @Sendable (HTTPAnswer) async throws -> Value
+    ) async throws -> Value {
+        var target: URL?
         do {
-            return try await withDeadline {
-                var target: URL?
-                do {
-                    let answer = try await options.send(body, redirectedTo: &target, sent: sent)
-                    return try await read(answer)
-                } catch let error as HTTPError {
-                    throw target.map { error.redirected(to: $0, from: options.request) } ?? error
-                }
-            }
+            let answer = try await options.send(body, redirectedTo: &target, sent: sent)
+            return try await read(answer)
+        } catch let error as HTTPError {
+            throw target.map { error.redirected(to: $0, from: options.request) } ?? error
+        }
+    }
+
+    /// Calls a closure that sends all requests of one run, which have one deadline together.
+    func withinDeadline<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await withDeadline(body)
         } catch let error as HTTPError where error.isRefusal {
             // A cancellation ends the wait for the beginning of the refused body, and comes before the refusal.
             try Task.checkCancellation()

@@ -92,8 +92,9 @@ extension HTTPProcedure {
 
     /// Sets the longest time of one run, including the body of the response: no limit by default.
     ///
-    /// When this time is over, the run fails with ``HTTPError/Reason/deadlineExceeded(after:)``. Each attempt of a
-    /// retry has the whole time. URLSession's own limit of this kind is not enforced on Linux.
+    /// When this time is over, the run fails with ``HTTPError/Reason/deadlineExceeded(after:)``. The time includes
+    /// redirects, and the second request of a download that starts over. Each attempt of a retry has the whole time.
+    /// URLSession's own limit of this kind is not enforced on Linux.
     ///
     /// - Parameters:
     ///   - limit: The longest time of one run, or nil for no limit.

@@ -26,6 +26,10 @@ struct DownloadRun: Sendable {
     }
 
     func run() async throws -> DownloadedFile {
+        try await HTTPCall(options: download.options).withinDeadline { try await downloadFile() }
+    }
+
+    private func downloadFile() async throws -> DownloadedFile {
         let start = try usableCount()
         if let file = try await ask(from: start) { return file }
         // The partial file could not be continued.
@@ -59,7 +63,7 @@ struct DownloadRun: Sendable {
             options.request.setValue(origin.validator, forHTTPHeaderField: "If-Range")
         }
         let (request, validation) = (options.request, options.validation)
-        return try await HTTPCall(options: options).run { answer in
+        return try await HTTPCall(options: options).send { answer in
             let plan = DownloadPlan(answer.head, start: start, origin: origin, wanted: wanted)
             switch plan {
             case .append(let total):
@@ -81,9 +85,16 @@ struct DownloadRun: Sendable {
     }
 
     private func receive(_ answer: HTTPAnswer, from start: Int64, total: Int64?) async throws -> DownloadedFile {
+        let partLength = answer.head.partLength
         var count = start
         report(count, of: total)
         for try await piece in answer.body {
+            if let partLength, count - start + Int64(piece.count) > partLength {
+                // Nothing says which of the bytes belong to the part, so the next run starts over.
+                try partial.restart(nil)
+                let problem = "its content is longer than the \(partLength) bytes of its Content-Range"
+                throw HTTPError(.invalidAnswer(problem), download.options.request, after: answer.head)
+            }
             try partial.file.write(piece)
             count += Int64(piece.count)
             report(count, of: total)

@@ -113,6 +113,86 @@ import Testing
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
     }
 
+    /// The bytes beyond the part could belong anywhere in the file.
+    @Test(
+        "A part that is longer than its Content-Range is an invalid answer, and the next run starts over",
+        arguments: ["bytes 5-9/10", "bytes 5-7/10"])
+    func overlongParts(_ range: String) async throws {
+        let file = HTTPDownload("http://example.org/file", to: folder.file("file"))
+        let short = StubTransport { _ in
+            HTTPAnswer(headers: ["ETag": "\"a\"", "Content-Length": "10"], Data("01234".utf8))
+        }
+        #expect(await failure(file.transport(short))?.reason == .bodyTooShort(received: 5, promised: 10))
+        let long = StubTransport { request in
+            #expect(request.value(forHTTPHeaderField: "Range") == "bytes=5-")
+            return HTTPAnswer(
+                status: 206, headers: ["ETag": "\"a\"", "Content-Range": range], Data("56789more".utf8))
+        }
+        guard case .invalidAnswer(let problem)? = await failure(file.transport(long))?.reason else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(problem.contains("Content-Range"))
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("A part that the request asks for and that is longer than its Content-Range is an invalid answer")
+    func overlongRequestedParts() async throws {
+        let stub = StubTransport { _ in
+            HTTPAnswer(status: 206, headers: ["Content-Range": "bytes 0-2/10"], Data("0123".utf8))
+        }
+        let part = HTTPDownload("http://example.org/file", to: folder.file("part")).transport(stub)
+            .header("Range", "bytes=0-2")
+        guard case .invalidAnswer? = await failure(part)?.reason else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    /// The first request takes six of the ten seconds, so four are left for the second one.
+    @Test("A download that starts over has one deadline for both requests")
+    func deadlineOfBothRequests() async throws {
+        let file = HTTPDownload("http://example.org/file", to: folder.file("file"))
+        let short = StubTransport { _ in
+            HTTPAnswer(headers: ["ETag": "\"a\"", "Content-Length": "10"], Data("01234".utf8))
+        }
+        #expect(await failure(file.transport(short))?.reason == .bodyTooShort(received: 5, promised: 10))
+        let clock = TestClock()
+        let ranges = EventLog<String?>()
+        let changed = StubTransport { request in
+            let range = request.value(forHTTPHeaderField: "Range")
+            ranges.append(range)
+            if range != nil {
+                clock.advance(by: .seconds(6))
+                return HTTPAnswer(
+                    status: 206, headers: ["ETag": "\"b\"", "Content-Range": "bytes 5-9/10"], Data("56789".utf8))
+            }
+            return HTTPAnswer(headers: ["ETag": "\"b\"", "Content-Length": "10"], Data("0123456789".utf8)) {
+                clock.advance(by: .seconds(4))
+                try await Gate().waitUnlessCancelled()
+            }
+        }
+        let error = await failure(file.transport(changed).deadline(.seconds(10), clock: clock))
+        #expect(error?.reason == .deadlineExceeded(after: .seconds(10)))
+        #expect(ranges.events == ["bytes=5-", nil])
+    }
+
+    /// The deadline passes while the operation waits for the excerpt of the body.
+    @Test("A deadline does not hide the refusal of a download")
+    func refusalAfterTheDeadline() async throws {
+        let clock = TestClock()
+        let stub = StubTransport { _ in
+            HTTPAnswer(status: 403, Data("not you".utf8)) {
+                clock.advance(by: .seconds(1))
+                try await Gate().waitUnlessCancelled()
+            }
+        }
+        let file = HTTPDownload("http://example.org/file", to: folder.file("file"))
+        let error = await failure(file.transport(stub).deadline(.seconds(1), clock: clock))
+        #expect(error?.reason == .refused(HTTPError.Refusal(status: 403, excerpt: "not you")))
+    }
+
     @Test func aPartFromAnotherAddressIsNotContinued() async throws {
         _ = await failure(download(["short": "700000", "etag": "tag", "seed": "5"]))
         #expect(folder.names.count == 2)
