@@ -7,18 +7,22 @@
         /// Returns the scheme, the host and the port of the proxy, or an empty text if there is none. Everything else
         /// in the proxy's URL is left out, because it may be an unescaped password.
         static func address(for url: URL?, _ proxy: CurlTransport.Configuration.Proxy) -> String {
-            let address =
-                switch proxy {
-                case .none: nil as String?
-                case .address(let address): address
-                case .environment: ofEnvironment(for: url)
-                }
-            guard let address, !address.isEmpty else { return "" }
+            let address = wholeAddress(for: url, proxy)
+            if address.isEmpty { return "" }
             guard let url = URL(string: address.contains("://") ? address : "http://" + address), let host = url.host,
                 !host.isEmpty
             else { return "‘…’, whose address cannot be read" }
             let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
             return "\(url.scheme ?? "http")://\(name)\(url.port.map { ":\($0)" } ?? "")"
+        }
+
+        /// Returns the address of the proxy as it was given, with its password, or an empty text if there is none.
+        static func wholeAddress(for url: URL?, _ proxy: CurlTransport.Configuration.Proxy) -> String {
+            switch proxy {
+            case .none: ""
+            case .address(let address): address
+            case .environment: ofEnvironment(for: url) ?? ""
+            }
         }
 
         /// Returns the proxy that the environment names. `HTTP_PROXY` is ignored: in a CGI program, its value comes

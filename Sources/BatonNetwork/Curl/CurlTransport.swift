@@ -28,8 +28,9 @@
     /// - Cookies are kept in memory and sent with later requests of the transport, unless the URL of a request is so
     ///   long that libcurl 7.88 has no room for them: from 3,000 to 7,000 bytes, depending on the length of the
     ///   cookies. The cookies that the response to such a request sets are not kept.
-    /// - The head of a request has at most 120 KB; a longer one is ``HTTPError/Reason/invalidRequest(_:)``. Most
-    ///   servers accept less.
+    /// - The head of a request has at most 120 KB, including the fields that the transport adds: the user agent, the
+    ///   host, and the users and passwords in the addresses of the request and of the proxy. A longer head is
+    ///   ``HTTPError/Reason/invalidRequest(_:)``. Most servers accept less.
     /// - End of a body: Compressed content that is cut off, and a TLS connection that ends without `close_notify`,
     ///   count as complete unless a length or chunks say otherwise, because libcurl does not report them. If a body
     ///   must be complete, request it without compression, `header("Accept-Encoding", "identity")`, from a server that
@@ -39,7 +40,8 @@
     ///   separate transport.
     /// - HTTP/2: libcurl itself buffers up to 32 MB for each request whose reader is slow.
     /// - The body of a 417 response to a request with `Expect` is not read on a kept connection.
-    /// - A user and a password in the URL are sent as Basic authentication.
+    /// - A user and a password in the URL are sent as Basic authentication. A control character in one of them is
+    ///   ``HTTPError/Reason/invalidRequest(_:)`` (RFC 7617, 2).
     /// - `httpShouldHandleCookies`, `timeoutInterval`, the method, the header fields and `httpBody` of a request are
     ///   honoured. An `httpBodyStream` is an error; use ``HTTPBodyStream``. The cache policy and the allowed kinds of
     ///   networks are ignored.
@@ -67,16 +69,21 @@
                 let problem = "libcurl does not send an httpBodyStream. Give HTTPUpload an HTTPBodyStream"
                 throw HTTPError(.invalidRequest(problem), request)
             }
-            if let agent = engine.userAgent, agent.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+            if request.url?.hasControlCharacterInCredentials ?? false {
+                throw HTTPError(
+                    .invalidRequest("the user or the password in its address contains a control character"), request)
+            }
+            if let agent = engine.configuration.userAgent, agent.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
                 throw HTTPError(
                     .invalidRequest(
                         "the user agent of the transport has a line end or another control character in it"),
                     request)
             }
-            if request.headLength > Self.longestHead {
+            let headLength = request.headLength(engine.configuration)
+            if headLength > Self.longestHead {
                 throw HTTPError(
                     .invalidRequest(
-                        "its address and header fields have \(request.headLength) bytes, and at most "
+                        "its address and header fields have \(headLength) bytes, and at most "
                             + "\(Self.longestHead) can be sent. Send large values in a body"), request)
             }
             let transfer = try CurlTransfer(request, body, on: engine.thread, sent: sent)
@@ -90,11 +97,11 @@
     /// Keeps the transport's thread until the transport and all readers of its responses have been released.
     final class CurlEngine: Sendable {
         let thread: CurlThread
-        let userAgent: String?
+        let configuration: CurlTransport.Configuration
 
         init(_ configuration: CurlTransport.Configuration) {
             thread = CurlThread(configuration)
-            userAgent = configuration.userAgent
+            self.configuration = configuration
         }
 
         deinit { thread.close() }
@@ -118,10 +125,47 @@
     }
 
     extension URLRequest {
-        /// A lower bound for the bytes that the method, the URL and the header fields take in a request.
-        fileprivate var headLength: Int {
-            let line = (httpMethod ?? "GET").utf8.count + (url?.absoluteString.utf8.count ?? 0)
-            return (allHTTPHeaderFields ?? [:]).reduce(line) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
+        /// The approximate number of bytes that the method, the URL and the header fields take in a request. Fields
+        /// that libcurl adds count if they have no limit of their own. The cookies of the transport have one; see
+        /// ``CurlCookies``.
+        fileprivate func headLength(_ configuration: CurlTransport.Configuration) -> Int {
+            let fields = (allHTTPHeaderFields ?? [:]).reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
+            var length = (httpMethod ?? "GET").utf8.count + (url?.absoluteString.utf8.count ?? 0) + fields
+            if value(forHTTPHeaderField: "User-Agent") == nil { length += configuration.userAgent?.utf8.count ?? 0 }
+            if value(forHTTPHeaderField: "Host") == nil { length += url?.host?.utf8.count ?? 0 }
+            // Basic authentication makes four bytes of three.
+            if value(forHTTPHeaderField: "Authorization") == nil { length += (url?.credentialsLength ?? 0) * 4 / 3 }
+            if value(forHTTPHeaderField: "Proxy-Authorization") == nil {
+                let proxy = CurlProxy.wholeAddress(for: url, configuration.proxy)
+                length += (proxy.utf8.lastIndex(of: UInt8(ascii: "@")).map { proxy[..<$0].decodedLength } ?? 0) * 4 / 3
+            }
+            return length
         }
+    }
+
+    extension URL {
+        /// The user and the password, percent-encoded.
+        private var credentials: [String] {
+            guard absoluteString.utf8.contains(UInt8(ascii: "@")) else { return [] }
+            let parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+            return [parts?.percentEncodedUser, parts?.percentEncodedPassword].compactMap(\.self)
+        }
+
+        fileprivate var credentialsLength: Int { credentials.reduce(0) { $0 + $1[...].decodedLength } }
+
+        /// A Boolean value that indicates whether the user or the password contains a control character. Basic
+        /// authentication cannot send one, and libcurl would call the whole URL malformed.
+        fileprivate var hasControlCharacterInCredentials: Bool {
+            credentials.contains { text in
+                text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().contains { part in
+                    UInt8(part.prefix(2), radix: 16).map { $0 < 0x20 || $0 == 0x7f } ?? false
+                }
+            }
+        }
+    }
+
+    extension Substring {
+        /// The number of bytes after the percent-encoding is decoded, if each percent sign begins an escape.
+        fileprivate var decodedLength: Int { utf8.count - 2 * utf8.count { $0 == UInt8(ascii: "%") } }
     }
 #endif

@@ -499,6 +499,56 @@
             }
         }
 
+        /// libcurl adds these fields to the head.
+        @Test("The user agent, the user, the password and those of the proxy count towards the longest head")
+        func fieldsOfTheTransport() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("*", .answer())
+                let (long, short) = (String(repeating: "x", count: 123_000), String(repeating: "x", count: 60_000))
+                let address = faults.url("/").absoluteString.dropFirst("http://".count)
+                func problem(_ url: String, _ change: (inout CurlTransport.Configuration) -> Void) async -> String? {
+                    var configuration = CurlTransport.Configuration()
+                    change(&configuration)
+                    let page = HTTPData(url).transport(CurlTransport(configuration))
+                    guard case .invalidRequest(let text)? = await failure(page)?.reason else { return nil }
+                    return text
+                }
+                let agent = await problem("http://\(address)") { $0.userAgent = long }
+                let user = await problem("http://u:\(short)@\(address)") { _ in }
+                let proxy = await problem("http://host.invalid/") { $0.proxy = .address("http://u:\(long)@\(address)") }
+                for text in [agent, user, proxy] {
+                    #expect(text?.contains("122880") == true, "\(text ?? "it was sent")")
+                    #expect(text?.contains("xx") == false)
+                }
+                #expect(faults.requests.isEmpty)
+                // A request with its own field is sent without that of the transport.
+                var configuration = CurlTransport.Configuration()
+                configuration.userAgent = long
+                let page = HTTPData("http://\(address)").transport(CurlTransport(configuration))
+                #expect(try await outcome(page.header("User-Agent", "short")).get().status == 200)
+            }
+        }
+
+        @Test(
+            "A control character in the user or the password is named without showing them",
+            arguments: ["us%00er:secret", "user:sec%7Fret", "%0Auser", "us%1fer:secret"])
+        func controlCharactersInCredentials(_ user: String) async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let address = faults.url("/").absoluteString.dropFirst("http://".count)
+                faults.on("/", .answer(302, ["Location: http://\(user)@\(address)next"]))
+                for url in ["http://\(user)@\(address)next", faults.url("/").absoluteString] {
+                    let error = await failure(HTTPData(url))
+                    guard case .invalidRequest(let text)? = error?.reason else {
+                        Issue.record("\(String(describing: error))")
+                        continue
+                    }
+                    #expect(text.contains("the user or the password") && text.contains("control character"))
+                    #expect(error.map { "\($0)".contains("sec") || "\($0)".contains("us%") } == false)
+                }
+                #expect(faults.requests.map(\.target) == ["/"])
+            }
+        }
+
         // MARK: Bodies that seem empty
 
         @Test("A stream that promises no bytes but yields some is an error, and an empty stream is sent")
