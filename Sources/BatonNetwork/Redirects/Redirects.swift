@@ -134,6 +134,17 @@ extension URLRequest {
 }
 
 extension URL {
+    /// This URL without the segments `.` and `..` of its path. Foundation removes them only if it resolves the path
+    /// against that of another URL, and RFC 3986, 5.2.2, always.
+    fileprivate var withoutDotSegments: URL {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        let path = parts.percentEncodedPath
+        let resolved = path.withoutDotSegments
+        if resolved == path { return self }
+        parts.percentEncodedPath = resolved
+        return parts.url ?? self
+    }
+
     /// Returns this URL with the fragment of another one, unless it has its own (RFC 9110, 10.2.2).
     fileprivate func withFragment(of other: URL?) -> URL {
         guard fragment == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
@@ -154,6 +165,25 @@ extension URL {
     }
 }
 
+extension String {
+    /// An absolute path without the segments `.` and `..` (RFC 3986, 5.2.4).
+    fileprivate var withoutDotSegments: String {
+        let segments = split(separator: "/", omittingEmptySubsequences: false)
+        var kept: [Substring] = []
+        for (index, segment) in segments.enumerated() {
+            let isDots = segment == "." || segment == ".."
+            if !isDots {
+                kept.append(segment)
+                continue
+            }
+            // The first segment is the empty one before the root.
+            if segment == "..", kept.count > 1 { kept.removeLast() }
+            if index == segments.count - 1 { kept.append("") }
+        }
+        return kept.joined(separator: "/")
+    }
+}
+
 extension HTTPHead {
     /// The target of a redirect without its secrets, for messages. Nil if the response is not a redirect.
     var locationWithoutSecrets: String? {
@@ -166,6 +196,6 @@ extension HTTPHead {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
             let target = URL(address: location, relativeTo: request), target.isHTTP
         else { return nil }
-        return target.withFragment(of: request)
+        return target.withoutDotSegments.withFragment(of: request)
     }
 }

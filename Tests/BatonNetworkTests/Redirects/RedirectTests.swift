@@ -74,6 +74,28 @@ import Testing
         }
     }
 
+    @Test("Dot segments of a Location are removed, also after a scheme or a host", arguments: Transports.all)
+    func dotSegments(_ transport: any HTTPTransport) async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        let host = faults.url("/").absoluteString.dropFirst("http:".count).dropLast()
+        let cases = [
+            ("/a/../b", "/b"), ("/a/./b/..", "/a/"), ("/..", "/"), ("/../../b/.", "/b/"), ("/a//../b", "/a/b"),
+            ("/.a/..b/c..", "/.a/..b/c.."), ("/a/../b?q=../c", "/b?q=../c"), ("", ""),
+        ]
+        faults.on("*", .answer())
+        for (number, prefix) in ["", "http:\(host)", String(host)].enumerated() {
+            for (index, (location, target)) in cases.enumerated() where !(prefix + location).isEmpty {
+                let start = "/start\(number)-\(index)"
+                faults.on(start, .answer(302, ["Location: \(prefix)\(location)"]))
+                let count = faults.requests.count
+                _ = try await outcome(HTTPData(faults.url(start)).transport(transport)).get()
+                let expected = target.isEmpty ? "/" : target
+                #expect(faults.requests.dropFirst(count).map(\.target) == [start, expected], "\(prefix)\(location)")
+            }
+        }
+    }
+
     @Test("A redirect without a fragment keeps the fragment of the URL")
     func fragments() async throws {
         for (location, expected) in [("/bytes/10", "top"), ("/bytes/10#end", "end")] {
