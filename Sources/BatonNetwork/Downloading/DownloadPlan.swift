@@ -101,7 +101,7 @@ extension HTTPHead {
     fileprivate var strongValidator: String? {
         if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
         guard let text = headers["Last-Modified"], let modified = HTTPDate.date(text),
-            let sent = headers["Date"].flatMap(HTTPDate.date), sent.timeIntervalSince(modified) >= 1
+            let sent = headers["Date"].flatMap({ HTTPDate.date($0) }), sent.timeIntervalSince(modified) >= 1
         else { return nil }
         return text
     }

@@ -161,7 +161,8 @@ public struct HTTPError: Error, Sendable {
     /// It is true if a host or a proxy is not found or not reached, a connection breaks, a body is too short, the
     /// process has too many open files, or a time limit ends. It is also true for the status codes 408, 425, 429 and
     /// 500 to 599, except 501 and 505, with which a server says that it will never support the request, and for the
-    /// status codes 502 to 504 of a proxy's tunnel.
+    /// status codes 502 to 504 of a proxy's tunnel. A status of 600 and above is invalid, and counts as one of 500 to
+    /// 599 (RFC 9110, 15).
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,
@@ -171,7 +172,7 @@ public struct HTTPError: Error, Sendable {
         case .refused(let refusal):
             switch refusal.status {
             case 501, 505: false
-            case 408, 425, 429, 500...599: true
+            case 408, 425, 429, 500...: true
             default: false
             }
         case .proxyRefused(_, let status): [502, 503, 504].contains(status)

@@ -113,14 +113,16 @@ enum RetryAfter {
     /// wait of zero.
     ///
     /// A date is compared with the server's own `Date`, if the response has one, because the client's clock may differ.
+    ///
+    /// - Parameter now: The time of the client's clock.
     static func delay(_ head: HTTPHead, now: Date) -> Duration? {
         guard let text = head.headers["Retry-After"]?.trimmed else { return nil }
         if !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) {
             // A number that does not fit into 64 bits counts as the longest wait.
             return .seconds(min(Int64(text) ?? longest, longest))
         }
-        guard let date = HTTPDate.date(text) else { return nil }
-        let here = head.headers["Date"].flatMap(HTTPDate.date) ?? now
+        guard let date = HTTPDate.date(text, now: now) else { return nil }
+        let here = head.headers["Date"].flatMap { HTTPDate.date($0, now: now) } ?? now
         let seconds = date.timeIntervalSince(here)
         return .seconds(min(max(0, seconds), Double(longest)))
     }
@@ -139,14 +141,26 @@ enum HTTPDate {
         "EEE MMM d HH':'mm':'ss yyyy",
     ]
 
-    static func date(_ text: String) -> Date? {
+    /// Parses a date.
+    ///
+    /// - Parameter now: The present time. A date with a year of two digits is at most 50 years after it (RFC 9110,
+    ///   5.6.7).
+    static func date(_ text: String, now: Date = Date()) -> Date? {
         for format in formats {
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = TimeZone(identifier: "GMT")
             formatter.dateFormat = format
+            formatter.twoDigitStartDate = startOfTwoDigitYears(now: now)
             if let date = formatter.date(from: text.trimmed) { return date }
         }
         return nil
+    }
+
+    /// Returns the first second of the hundred years that years of two digits belong to.
+    private static func startOfTwoDigitYears(now: Date) -> Date? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(identifier: "GMT") ?? calendar.timeZone
+        return calendar.date(byAdding: DateComponents(year: -50, second: 1), to: now)
     }
 }

@@ -1,9 +1,10 @@
 import Baton
-import BatonNetwork
 import BatonNetworkTesting
 import BatonTesting
 import Foundation
 import Testing
+
+@testable import BatonNetwork
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -124,6 +125,22 @@ import Testing
         #expect(await failure(HTTPData("http://example.org").transport(stub))?.retryAfter == expected)
     }
 
+    /// RFC 9110, 5.6.7. The present is the sixth of November 1994, 08:49:37.
+    @Test(
+        "A date with a year of two digits is in the past only if it would be more than 50 years ahead",
+        arguments: [
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 0), ("Thursday, 06-Nov-14 08:49:37 GMT", 20),
+            ("Friday, 06-Nov-43 08:49:37 GMT", 49),
+            ("Sunday, 06-Nov-44 08:49:37 GMT", 50), ("Monday, 06-Nov-44 08:49:38 GMT", -50),
+            ("Tuesday, 06-Nov-45 08:49:37 GMT", -49),
+        ])
+    func yearsOfTwoDigits(_ text: String, _ years: Int) throws {
+        let now = Date(timeIntervalSince1970: 784_111_777)
+        let date = try #require(HTTPDate.date(text, now: now))
+        let difference = date.timeIntervalSince(now) / (365.2425 * 24 * 60 * 60)
+        #expect(abs(difference - Double(years)) < 0.01, "\(date)")
+    }
+
     @Test func aServerThatWantsUsToWaitTooLongHasItsWill() async throws {
         let page = AsyncOperation(HTTPData(flaky(1, ["status": "503", "after": "3600"])))
             .retryHTTP(attempts: 3, .immediately)
@@ -138,11 +155,13 @@ import Testing
         let transient: [HTTPError.Reason] = [
             .hostNotFound, .connectionRefused, .timedOut(after: .zero), .deadlineExceeded(after: .zero),
             .connectionBroken,
-            .bodyTooShort(received: 1, promised: 2), .refused(.init(status: 503)),
+            .bodyTooShort(received: 1, promised: 2), .refused(.init(status: 503)), .refused(.init(status: 600)),
+            .refused(.init(status: 999)),
         ]
         let lasting: [HTTPError.Reason] = [
             .invalidURL(""), .invalidRequest(""), .insecureConnection(""), .bodyTooLarge(limit: 1), .tooManyRedirects,
-            .refused(.init(status: 403)), .unexpectedContentType(nil, expected: []), .unexpectedPart(nil),
+            .refused(.init(status: 403)), .refused(.init(status: 501)), .unexpectedContentType(nil, expected: []),
+            .unexpectedPart(nil),
             .file(.diskFull, path: ""), .other(code: 1, ""),
         ]
         for reason in transient {
