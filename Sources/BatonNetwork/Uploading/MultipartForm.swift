@@ -13,6 +13,9 @@ public import Foundation
 ///
 /// A form is a value: each of its methods returns a changed copy. Its files are read while the form is sent, once for
 /// each time that it is sent.
+///
+/// As browsers do, a form sends each line end in a name or in a text value as CRLF, whether it is CR, LF or CRLF. File
+/// names, bytes and files are sent unchanged, except that line ends and quotes in a file name are percent-encoded.
 public struct MultipartForm: Sendable {
     private enum Content: Sendable {
         case data(Data)
@@ -38,10 +41,10 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the field. Several fields may have the same name.
-    ///   - value: The text, which is sent in UTF-8.
+    ///   - value: The text, which is sent in UTF-8, and each of its line ends as CRLF.
     /// - Returns: A changed copy.
     public func field(_ name: String, _ value: String) -> MultipartForm {
-        adding(name, nil, nil, .data(Data(value.utf8)))
+        adding(name, nil, nil, .data(Data(Self.withNetworkLineEnds(value).utf8)))
     }
 
     /// Adds a field with bytes; with a file name, the server receives them as a file.
@@ -75,7 +78,8 @@ public struct MultipartForm: Sendable {
     private func adding(
         _ name: String, _ fileName: String?, _ contentType: String?, _ content: Content
     ) -> MultipartForm {
-        var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.quoted(name))\""
+        let quotedName = Self.quoted(Self.withNetworkLineEnds(name))
+        var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(quotedName)\""
         if let fileName { head += "; filename=\"\(Self.quoted(fileName))\"" }
         if let contentType { head += "\r\nContent-Type: \(Self.withoutLineEnds(contentType))" }
         var copy = self
@@ -96,6 +100,22 @@ public struct MultipartForm: Sendable {
             }
         }
         return quoted
+    }
+
+    /// Makes CRLF of each CR, LF and CRLF. The HTML standard, 4.10.21.8, says so for names and for text values, but not
+    /// for file names.
+    private static func withNetworkLineEnds(_ text: String) -> String {
+        var result = ""
+        var isAfterCR = false
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\r": result += "\r\n"
+            case "\n": if !isAfterCR { result += "\r\n" }
+            default: result.unicodeScalars.append(scalar)
+            }
+            isAfterCR = scalar == "\r"
+        }
+        return result
     }
 
     /// Removes line ends, because a line end would begin another header field.

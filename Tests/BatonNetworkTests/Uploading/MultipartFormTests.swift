@@ -33,6 +33,26 @@ import Testing
         #expect(parts[2].sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
     }
 
+    /// The HTML standard, 4.10.21.8, and the tests of browsers.
+    @Test(
+        "Line ends in names and in texts become CRLF, and those in file names and bytes stay",
+        arguments: Transports.forUploads)
+    func lineEnds(_ transport: any HTTPTransport) async throws {
+        for (text, normalized) in [
+            ("a\rb", "a\r\nb"), ("a\nb", "a\r\nb"), ("a\r\nb", "a\r\nb"), ("\n\r", "\r\n\r\n"),
+            ("a\r\r\n\n", "a\r\n\r\n\r\n"), ("a", "a"),
+        ] {
+            let escaped = { (text: String) in
+                text.unicodeScalars.map { $0 == "\r" ? "%0D" : $0 == "\n" ? "%0A" : String($0) }.joined()
+            }
+            let form = MultipartForm().field(text, text).data(text, Data(text.utf8), fileName: text)
+            let parts = try await parts(form, transport)
+            #expect(parts.map(\.name) == [escaped(normalized), escaped(normalized)])
+            #expect(parts.map(\.count) == [normalized.utf8.count, text.utf8.count])
+            #expect(parts.map(\.fileName) == [nil, escaped(text)])
+        }
+    }
+
     @Test("A form states its length")
     func theLengthIsKnown() async throws {
         let upload = HTTPUpload(MultipartForm().field("a", "b"), to: server.url("/upload"))
