@@ -52,7 +52,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .deadlineExceeded(let limit):
             "took longer than its deadline of \(limit)"
         case .connectionBroken:
-            "the connection ended before the answer did"
+            "the connection ended, or the server dropped the request, before the answer was complete"
         case .bodyTooShort(let received, let promised) where received > promised:
             "\(received) bytes came, and \(promised) were promised"
         case .bodyTooShort(let received, let promised):

@@ -46,7 +46,7 @@ public struct HTTPError: Error, Sendable {
         case tooSlow(bytesPerSecond: Int, over: Duration)
         /// The request and its response together took longer than the deadline.
         case deadlineExceeded(after: Duration)
-        /// The connection ended before the response was complete.
+        /// The connection ended before the response was complete, or the server has reset the request's HTTP/2 stream.
         case connectionBroken
         /// The body has another length than the head promised, usually because the connection ended early.
         case bodyTooShort(received: Int64, promised: Int64)

@@ -142,6 +142,8 @@
                     #expect(try answer.get().data == Data("0".utf8))
                 } else {
                     #expect(answer.httpError?.reason == .connectionBroken)
+                    // The connection may still be open.
+                    #expect(answer.httpError?.description.contains("the server dropped the request") == true)
                 }
                 let events = await pair.events()
                 let count = events.keys.filter { $0.hasPrefix("request") }.count
