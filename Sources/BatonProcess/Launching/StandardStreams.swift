@@ -71,7 +71,10 @@ struct StandardStreams: Sendable {
                 return file.kind == baton_file_directory ? baton_EISDIR : baton_open_reading(path, descriptor)
             }
         case .pipe:
-            if let pipelineInput { input = pipelineInput }
+            guard let pipelineInput else {
+                preconditionFailure("Internal inconsistency: a program has not taken the end of its pipe")
+            }
+            input = pipelineInput
         }
     }
 
@@ -97,9 +100,15 @@ struct StandardStreams: Sendable {
             return (file.descriptor, nil)
         case .inherited:
             return (try Self.openDescriptor("/dev/fd/\(number)", for: program) { baton_duplicate(number, $0) }, nil)
-        case .pipe, .discarded, .merged:
-            if let pipelineOutput { return (pipelineOutput, nil) }
+        case .pipe:
+            guard let pipelineOutput else {
+                preconditionFailure("Internal inconsistency: a program has not taken the end of its pipe")
+            }
+            return (pipelineOutput, nil)
+        case .discarded:
             return (try Self.openDescriptor("/dev/null", for: program) { baton_open_writing("/dev/null", 0, $0) }, nil)
+        case .merged:
+            preconditionFailure("Internal inconsistency: a merged standard error has the descriptor of the output")
         }
     }
 

@@ -112,6 +112,26 @@ import Testing
         #expect(operations[0].failure == .exited(program: "/bin/sh", status: 3, errors: "oh\n"))
     }
 
+    @Test("A program reads the discarded standard error of no other program", arguments: 0..<3)
+    func discardedErrors(place: Int) async throws {
+        var programs = [sh("cat; echo a"), sh("cat; echo b"), sh("cat; echo c")]
+        programs[place] = sh("cat; echo out; echo err >&2", errors: .discarded)
+        var lines = ["a", "b", "c"]
+        lines[place] = "out"
+        let result = try await queue.run(AsyncOperation(SubprocessPipeline(programs)))
+        #expect(result.text == lines.map { $0 + "\n" }.joined())
+    }
+
+    @Test("A program reads the merged standard error of the program before it", arguments: 0..<3)
+    func mergedErrors(place: Int) async throws {
+        var programs = [sh("cat; echo a"), sh("cat; echo b"), sh("cat; echo c")]
+        programs[place] = sh("cat; echo err >&2; echo out", errors: .merged)
+        var lines = ["a", "b", "c"]
+        lines[place] = "err\nout"
+        let result = try await queue.run(AsyncOperation(SubprocessPipeline(programs)))
+        #expect(result.text == lines.map { $0 + "\n" }.joined())
+    }
+
     @Test func inOneProcedureTheFirstFailureEndsTheOthers() async {
         let operation = AsyncOperation(
             SubprocessPipeline(sh("exec sleep 1000"), sh("exit 5"), sh("exec sleep 1000")))
