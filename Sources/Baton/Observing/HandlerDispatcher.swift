@@ -26,8 +26,10 @@ struct HandlerDispatcher {
     private var openCount = 0
     /// The number of tasks that were spawned or have yielded, and have not called ``taskStarted()`` since.
     private var startingCount = 0
-    /// The operations whose handlers a task is calling: a stall report names them.
-    private var called: Set<Unretained<AnyOperation>> = []
+    /// The operations whose handlers a task is calling, with the numbers of the calls: a stall report names them.
+    private var called: [Unretained<AnyOperation>: Int] = [:]
+    /// The number of calls that have begun.
+    private var callCount = 0
     /// The number of deliveries that are over.
     private(set) var completedCount = 0
 
@@ -57,7 +59,8 @@ struct HandlerDispatcher {
     mutating func nextAction(isSliceOver: Bool, idleYields: Int) -> Action {
         defer { assert(pending.isEmpty || startingCount > 0, "no task is going to take the pending operations") }
         if !isSliceOver, let operation = pending.popFirst() {
-            called.insert(operation)
+            callCount += 1
+            called[operation] = callCount
             return .call(Retained(handedOver: operation), isFollowed: startTaskIfNeeded())
         }
         if startingCount >= Self.maxStarting || idleYields > Self.maxIdleYields { return .end }
@@ -66,7 +69,7 @@ struct HandlerDispatcher {
     }
 
     /// Notes that a task has called the handlers of the operation, which it is about to release.
-    mutating func returned(from operation: Unretained<AnyOperation>) { called.remove(operation) }
+    mutating func returned(from operation: Unretained<AnyOperation>) { called[operation] = nil }
 
     /// Notes that an operation was released after its handlers, or that its `finished` event was published.
     mutating func deliveryEnded() {
@@ -75,8 +78,8 @@ struct HandlerDispatcher {
         completedCount += 1
     }
 
-    /// The operations whose handlers are being called, retained, in no particular order.
-    func operationsInHandlers() -> [AnyOperation] { called.map(\.object) }
+    /// The operations whose handlers are being called, retained, in the order in which the calls began.
+    func operationsInHandlers() -> [AnyOperation] { called.sorted { $0.value < $1.value }.map(\.key.object) }
 
     private mutating func startTaskIfNeeded() -> Bool {
         if pending.isEmpty || startingCount > 0 { return false }

@@ -42,14 +42,16 @@ public struct TraceSummary: Sendable, Hashable {
     public let runningTime: Duration
     /// The waits by reason, the longest first. Reasons without waits are left out.
     public let waits: [Waiting]
-    /// The waits by exclusion or rate, the longest first. Waits whose names are not known are left out.
+    /// The waits by exclusion or rate, the longest first, and equally long ones by name. Waits whose names are not
+    /// known are left out.
     public let namedWaits: [Waiting]
     /// The time from the first event of an operation to the start of the critical path, when its first operation was
     /// added.
     public let leadTime: Duration
     /// The chain of operations that determined the end of the trace.
     public let criticalPath: CriticalPath
-    /// The parts of the critical path by stage and activity, the longest first: what to make faster first.
+    /// The parts of the critical path by stage and activity, the longest first, and equally long ones by stage: what to
+    /// make faster first.
     public let levers: [Lever]
 
     /// The average number of bodies that ran at a time, or zero if no time has passed.
@@ -95,7 +97,7 @@ extension Trace {
             namedWaits: named.map { key, sum in
                 TraceSummary.Waiting(reason: key.reason, name: key.name, time: sum.time, count: sum.count)
             }
-            .sorted { ($1.time, $0.name ?? "") < ($0.time, $1.name ?? "") },
+            .sorted { ($1.time, $0.name ?? "", $0.reason.rawValue) < ($0.time, $1.name ?? "", $1.reason.rawValue) },
             leadTime: (path.steps.first?.start ?? firstMoment) - firstMoment, criticalPath: path,
             levers: path.levers(stage))
     }
@@ -163,6 +165,16 @@ extension CriticalPath {
                 stage: key.stage, activity: key.activity, time: part.time, share: part.time / whole,
                 operationCount: part.operations.count)
         }
-        .sorted { ($1.time, $0.stage) < ($0.time, $1.stage) }
+        .sorted { ($1.time, $0.stage, $0.activity.sortKey) < ($0.time, $1.stage, $1.activity.sortKey) }
+    }
+}
+
+extension CriticalPath.Activity {
+    /// A text that no other activity has. Running sorts before the waits.
+    fileprivate var sortKey: String {
+        switch self {
+        case .running: ""
+        case .waiting(let reason): reason.rawValue
+        }
     }
 }

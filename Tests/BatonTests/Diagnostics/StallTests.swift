@@ -122,6 +122,20 @@ import Testing
         stage.steps.runAll()
     }
 
+    @Test("A stall report lists the ten operations whose handlers have run for longest, in order")
+    func manyHandlersThatDoNotReturn() {
+        watch()
+        let operations = (0..<15).map { stage.noting("\($0)") }
+        for operation in operations {
+            operation.didFinish { _ in await gate.wait() }
+            stage.run(operation)
+        }
+        advance(by: 10)
+        #expect(reports.events.first?.operationsInHandlers == operations.prefix(10).map(\.reference))
+        gate.open()
+        stage.steps.runAll()
+    }
+
     @Test("A handler that does not return is reported once all operations have finished, and again with later ones")
     func aHandlerThatDoesNotReturn() {
         watch()

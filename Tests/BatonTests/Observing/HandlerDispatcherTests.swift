@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct HandlerDispatcherTests {
-    private let operations = (0..<3).map { _ in AsyncOperation {} }
+    private let operations = (0..<20).map { _ in AsyncOperation {} }
 
     /// Appends an operation. Returns true if a task has to be started. The suite owns the operations: a dispatcher that
     /// still contains some when a test ends does not release them.
@@ -114,6 +114,17 @@ import Testing
         #expect(!deliveries.isIdle)
         deliveries.deliveryEnded()
         #expect(deliveries.isIdle)
+    }
+
+    @Test("The dispatcher lists the operations in the order in which their handlers were called")
+    func operationsInOrderOfTheirCalls() {
+        var dispatcher = HandlerDispatcher()
+        for number in operations.indices { _ = append(number, to: &dispatcher) }
+        for _ in operations {
+            dispatcher.taskStarted()
+            _ = turn(&dispatcher)
+        }
+        #expect(dispatcher.operationsInHandlers() == operations)
     }
 
     @Test("The dispatcher lists the operations whose handlers are being called")

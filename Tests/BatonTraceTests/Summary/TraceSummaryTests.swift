@@ -101,6 +101,42 @@ import Testing
         #expect(!self.sketch.trace.summary().description.contains("Exclusions and rates"))
     }
 
+    @Test("Equally long waits are listed by name, and then by reason")
+    func equallyLongWaits() {
+        var sketch = Sketch()
+        let names = (0..<8).map { "‘\($0)’" }
+        for name in names {
+            sketch.add("a", 0, ready: 0, start: 20, end: 30)
+            sketch.trace.operations[sketch.trace.operations.count - 1].attempts[0].obstacles = [
+                .init(reason: .rate, name: name, start: .zero, end: .milliseconds(10)),
+                .init(reason: .exclusion, name: name, start: .milliseconds(10), end: .milliseconds(20)),
+            ]
+        }
+        let waits = sketch.trace.summary().namedWaits
+        #expect(waits.map(\.name) == names.flatMap { [$0, $0] })
+        #expect(waits.map(\.reason) == names.flatMap { _ in [.exclusion, .rate] })
+    }
+
+    @Test("Equally long parts of one stage are listed by activity, the runs first")
+    func equallyLongParts() {
+        var sketch = Sketch()
+        sketch.add("a", 0, evaluating: 20, ready: 30, start: 60, outcome: nil)
+        sketch.trace.operations[0].hasWaited = true
+        sketch.trace.operations[0].dependenciesMet = .milliseconds(10)
+        sketch.trace.operations[0].delayed = .milliseconds(10)
+        sketch.trace.operations[0].attempts[0].obstacles = [
+            .init(reason: .exclusion, name: nil, start: .milliseconds(40), end: .milliseconds(50)),
+            .init(reason: .rate, name: nil, start: .milliseconds(50), end: .milliseconds(60)),
+        ]
+        sketch.trace.operations[0].attempts[0].end = .milliseconds(70)
+        sketch.trace.operations[0].attempts.append(.init(number: 2, ready: .milliseconds(80), start: nil, end: nil))
+        sketch.trace.end = .milliseconds(80)
+        let levers = sketch.trace.summary().levers
+        #expect(levers.allSatisfy { $0.time == .milliseconds(10) })
+        let waits: [TracedWait.Reason] = [.conditions, .delay, .dependencies, .exclusion, .pause, .queue, .rate]
+        #expect(levers.map(\.activity) == [.running] + waits.map { .waiting($0) })
+    }
+
     @Test func aPathThatBeginsLateSaysSo() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0, end: 10)
