@@ -116,9 +116,11 @@ extension SubprocessError: CustomStringConvertible {
         case .fileNotUsable(let program, let path, let reason):
             "‘\(program)’ cannot use the file ‘\(path)’: \(reason.sentences)"
         case .outputTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote more than \(limit) bytes. Raise the limit, or use lines or a file"
+            "‘\(program)’ was ended, because it wrote more than \(Self.bytes(limit)). "
+                + "Raise the limit, or use lines or a file"
         case .lineTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote a line of more than \(limit) bytes. Raise the limit, or use bytes"
+            "‘\(program)’ was ended, because it wrote a line of more than \(Self.bytes(limit)). "
+                + "Raise the limit, or use bytes"
         case .invalidText(let program, let problem):
             "‘\(program)’ was not started: \(problem)"
         case .pipeUsed(let program):
@@ -128,6 +130,8 @@ extension SubprocessError: CustomStringConvertible {
                 + "or ignores SIGCHLD. Let that code wait only for its own children"
         }
     }
+
+    private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
     private static func ending(_ errors: String) -> String {
         let text = errors.trimmed

@@ -164,6 +164,17 @@ private struct Broken: Error, Equatable {}
     }
 }
 
+@Suite struct ScheduleErrorTests {
+    @Test("Descriptions of errors use the singular for one job")
+    func oneJob() {
+        let foreign = ScheduleError.notDeterministic(seed: 6, foreignJobs: 1)
+        #expect(foreign.description.hasPrefix("not deterministic under seed 6: 1 job came from outside"))
+        let several = ScheduleError.notDeterministic(seed: 6, foreignJobs: 2)
+        #expect(several.description.hasPrefix("not deterministic under seed 6: 2 jobs came from outside"))
+        #expect(ScheduleError.endless(seed: 6, jobs: 1).description.contains("1 job has run and there is no end."))
+    }
+}
+
 @Suite struct SeedPlanTests {
     @Test func goesUpwardsFromTheFirst() throws {
         #expect(Array(try SeedPlan(schedules: 3, from: 7, chosen: nil)) == [7, 8, 9])

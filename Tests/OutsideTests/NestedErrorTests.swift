@@ -101,6 +101,13 @@ struct NestedErrorTests {
         }
     }
 
+    @Test("The description of a nested error says that one error in between is left out")
+    func oneErrorLeftOut() {
+        var error = OperationError.failed(Oops())
+        for number in 0..<5 { error = .conditionFailed(condition: "condition \(number)", cause: error) }
+        #expect(error.description.hasSuffix("(1 error in between is left out)"))
+    }
+
     @Test("The description of a manually nested error contains both ends")
     func nestedByHand() async throws {
         var error = OperationError.failed(Oops())

@@ -9,8 +9,8 @@ extension OperationError: CustomStringConvertible {
             let depth = ErrorNesting.depth(of: self)
             if depth <= ErrorText.toldDepth { return text }
             let left = depth - ErrorText.toldDepth
-            return
-                "\(ErrorNesting.truncated(self, to: ErrorText.toldDepth).text) (\(left) errors in between are left out)"
+            let rest = left == 1 ? "1 error in between is" : "\(left) errors in between are"
+            return "\(ErrorNesting.truncated(self, to: ErrorText.toldDepth).text) (\(rest) left out)"
         }
     }
 

@@ -189,6 +189,7 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .cancelRequested(let reason): "was cancelled \(reason)"
         case .misuse(let misuse): "was misused: \(misuse)"
         case .finished(let outcome, let error): "finished: \(error.map { "\($0)" } ?? "\(outcome)")"
+        case .dropped(1): "was not read in time: 1 event was dropped"
         case .dropped(let count): "was not read in time: \(count) events were dropped"
         }
     }

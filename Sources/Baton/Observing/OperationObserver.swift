@@ -263,7 +263,7 @@ public final class BatonDebugger: OperationObserver {
             let time = start.map { " after \(event.time - $0)" } ?? ""
             return "finished (\(outcome)\(time)\(error.map { ": \($0)" } ?? ""))"
         case .misuse(let misuse): return "was misused: \(misuse)"
-        case .dropped(let count): return "and others: \(count) events dropped"
+        case .dropped(let count): return "and others: \(count) \(count == 1 ? "event" : "events") dropped"
         case .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted, .progress:
             return nil
         }

@@ -48,21 +48,22 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .timedOut(let limit):
             "nothing came for \(limit)"
         case .tooSlow(let speed, let time):
-            "fewer than \(speed) bytes a second came or went for \(time)"
+            "fewer than \(speed.inBytes) a second came or went for \(time)"
         case .deadlineExceeded(let limit):
             "took longer than its deadline of \(limit)"
         case .connectionBroken:
             "the connection ended, or the server dropped the request, before the answer was complete"
         case .bodyTooShort(let received, let promised) where received > promised:
-            "\(received) bytes came, and \(promised) were promised"
+            "\(received.inBytes) came, and \(promised) \(promised == 1 ? "was" : "were") promised"
         case .bodyTooShort(let received, let promised):
-            "the connection ended after \(received) bytes of the \(promised) that were promised"
+            "the connection ended after \(received.inBytes) of the \(promised) that "
+                + "\(promised == 1 ? "was" : "were") promised"
         case .invalidAnswer(let text):
             "the answer cannot be understood (\(text))"
                 // These problems concern the content. The port does speak HTTP.
                 + (text.hasPrefix("its content") ? "" : ". Check that the port speaks HTTP, and whether it wants https")
         case .bodyTooLarge(let limit):
-            "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
+            "the body is larger than \(limit.inBytes). Raise the limit, or download it to a file"
         case .tooManyRedirects:
             "was redirected too often"
         case .insecureRedirect(let target):
@@ -80,6 +81,11 @@ extension HTTPError.Reason: CustomStringConvertible {
             "\(text) (error \(code))"
         }
     }
+}
+
+extension FixedWidthInteger {
+    /// The number with the word for bytes, in the singular if the number is 1.
+    var inBytes: String { self == 1 ? "1 byte" : "\(self) bytes" }
 }
 
 extension HTTPError.Refusal: CustomStringConvertible {

@@ -119,7 +119,7 @@ public struct HTTPBodyStream: Sendable {
                 return isWanted
             }
             if isWanted, let length, count < length {
-                throw HTTPError(.wrongLength("\(count) bytes instead of", length), request)
+                throw HTTPError(.wrongLength("\(count.inBytes) instead of", length), request)
             }
         }
     }
@@ -127,6 +127,6 @@ public struct HTTPBodyStream: Sendable {
 
 extension HTTPError.Reason {
     fileprivate static func wrongLength(_ found: String, _ length: Int64) -> Self {
-        .invalidRequest("the body has \(found) the \(length) bytes that its length promises")
+        .invalidRequest("the body has \(found) the \(length.inBytes) that its length promises")
     }
 }

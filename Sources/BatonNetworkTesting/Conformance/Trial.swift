@@ -30,7 +30,8 @@ struct Trial: Sendable {
 
         var description: String {
             switch self {
-            case .answer(let head, let body): "the answer \(head.status) with a body of \(body.count) bytes"
+            case .answer(let head, let body):
+                "the answer \(head.status) with a body of \(body.count) \(body.count == 1 ? "byte" : "bytes")"
             case .error(let reason): "the error ‘\(reason)’"
             case .cancelled: "a CancellationError"
             case .other(let error): "an error that is not an HTTPError: \(error)"
@@ -117,7 +118,8 @@ struct Trial: Sendable {
         try require(head.status == status, "\(prefix)the status should be \(status), but was \(head.status)")
         if let body, data != Data(body.utf8) {
             let text = String(decoding: data.prefix(100), as: UTF8.self)
-            throw failure("\(prefix)the body should be ‘\(body)’, but was ‘\(text)’ (\(data.count) bytes)")
+            let unit = data.count == 1 ? "byte" : "bytes"
+            throw failure("\(prefix)the body should be ‘\(body)’, but was ‘\(text)’ (\(data.count) \(unit))")
         }
         return head
     }

@@ -83,11 +83,12 @@ extension ScheduleError: CustomStringConvertible {
             """
         case .notDeterministic(_, let foreignJobs):
             """
-            \(foreignJobs) job(s) came from outside the scheduler. Look for a real clock, the main actor, a plain Task \
+            \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a real clock, the main actor, a plain Task \
             (write Task(executorPreference:)), a continuation resumed by another thread, and for an exclusion whose \
             name a test that runs in parallel uses, too: exclusions are those of the whole process.
             """
-        case .endless(_, let jobs): "\(jobs) jobs have run and there is no end. Look for a loop that polls."
+        case .endless(_, let jobs):
+            "\(jobs) \(jobs == 1 ? "job has" : "jobs have") run and there is no end. Look for a loop that polls."
         case .usedTwice: "the scheduler has had its run. Make a new one for another run."
         case .malformedSeed(let text):
             "BATON_SEED is \"\(text)\", which is not a seed: write a number from 0 to \(UInt64.max)."

@@ -105,7 +105,8 @@ extension TimelinePage {
         legend(reasons, reasonWords.map(word => 'waits for ' + word));
         legend(['critical'], ['critical path']);
         $('title').textContent = data.queue || 'Trace';
-        $('figures').textContent = operations.length + ' operations, ' + duration(data.end)
+        $('figures').textContent = operations.length + (operations.length === 1 ? ' operation, ' : ' operations, ')
+          + duration(data.end)
           + (data.edgesAreCut ? ', not all dependencies are shown' : '');
         $('summary').textContent = data.summary;
         // A link can say what is looked for, how rows are grouped, and light or dark: #find=page&rows=lane&theme=dark

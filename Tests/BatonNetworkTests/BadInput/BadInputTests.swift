@@ -165,6 +165,19 @@ import Testing
                 == "1003 bytes came, and 1000 were promised")
     }
 
+    @Test("Descriptions of errors use the singular for one byte")
+    func oneByte() {
+        let texts: [(HTTPError.Reason, String)] = [
+            (.bodyTooShort(received: 1, promised: 0), "1 byte came, and 0 were promised"),
+            (.bodyTooShort(received: 2, promised: 1), "2 bytes came, and 1 was promised"),
+            (.bodyTooShort(received: 1, promised: 5), "after 1 byte of the 5 that were promised"),
+            (.bodyTooShort(received: 0, promised: 1), "after 0 bytes of the 1 that was promised"),
+            (.bodyTooLarge(limit: 1), "larger than 1 byte."),
+            (.tooSlow(bytesPerSecond: 1, over: .seconds(3)), "fewer than 1 byte a second"),
+        ]
+        for (reason, text) in texts { #expect(reason.description.contains(text)) }
+    }
+
     @Test func aNegativeDeadlineAndNoTimeoutAreNoTraps() async {
         guard case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).deadline(.seconds(-1)))?.reason
         else {

@@ -89,6 +89,14 @@ import Testing
         #expect(await exactly.failure() == nil)
     }
 
+    @Test("The errors of a limit of one byte use the singular")
+    func limitOfOneByte() {
+        let output = SubprocessError.outputTooLong(program: "yes", limit: 1)
+        #expect("\(output)".contains("it wrote more than 1 byte. Raise the limit, or use lines or a file"))
+        let line = SubprocessError.lineTooLong(program: "yes", limit: 1)
+        #expect("\(line)".contains("it wrote a line of more than 1 byte. Raise the limit, or use bytes"))
+    }
+
     @Test func tooLongALineEndsTheProgram() async {
         let endless = Subprocess("cat", arguments: ["/dev/zero"], output: .lines(longest: 200_000) { _ in })
         #expect(await endless.failure() == .lineTooLong(program: "cat", limit: 200_000))

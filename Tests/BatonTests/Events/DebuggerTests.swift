@@ -78,6 +78,7 @@ import Testing
         let other = OperationReference(id: 2, name: "Other")
         let kinds: [OperationEvent.Kind] = [
             .waiting, .evaluating, .ready, .progress(0.5), .produced(other), .misuse(Misuse(.addedTwice)), .dropped(3),
+            .dropped(1),
             .retrying(attempt: 1, error: .failed(Oops()), delay: .seconds(2)), .started(attempt: 2),
             .repeating(delay: .seconds(3)),
             .finished(.skipped, error: .skipped(.duplicate(of: other))),
@@ -91,6 +92,7 @@ import Testing
                 "MyOperation produced Other",
                 "MyOperation was misused: \(Misuse(.addedTwice))",
                 "MyOperation and others: 3 events dropped",
+                "MyOperation and others: 1 event dropped",
                 "MyOperation will be executed again in 2.0 seconds, because attempt 1 failed: oops",
                 "MyOperation executed again (attempt 2)",
                 "MyOperation will be executed again in 3.0 seconds",

@@ -53,6 +53,12 @@ import Testing
         #expect(buffer.isEmpty)
     }
 
+    @Test("The description of dropped events uses the singular for one event")
+    func descriptionOfDroppedEvents() {
+        #expect("\(OperationEvent.Kind.dropped(1))" == "was not read in time: 1 event was dropped")
+        #expect("\(OperationEvent.Kind.dropped(2))" == "was not read in time: 2 events were dropped")
+    }
+
     @Test func laterDropsAreCountedFromZero() {
         var buffer = EventBuffer(limit: 1)
         for number in 1...3 as ClosedRange<UInt64> { _ = buffer.append(.sample(number)) }

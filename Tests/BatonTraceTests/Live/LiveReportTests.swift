@@ -77,6 +77,18 @@ import Testing
         #expect(plain.summary(LivePicture(showing: stages)).dropLast().last == "~ and 980 more stages")
     }
 
+    @Test("A summary that leaves one stage out, and a report that leaves one failure out, use the singular")
+    func singular() {
+        var report = LiveReport()
+        let stages = (0..<21).map { stage("s\($0)", waiting: 1) }.waiting(from: 0)
+        #expect(report.summary(LivePicture(showing: stages)).dropLast().last == "… and 1 more stage")
+        var picture = LivePicture()
+        picture.unreportedFailures = 1
+        #expect(report.lines(picture) == ["1 other failed"])
+        picture.unreportedFailures = 2
+        #expect(report.lines(picture) == ["2 others failed"])
+    }
+
     @Test(arguments: [
         (0.04, "0.0 s"), (9.94, "9.9 s"), (9.97, "10 s"), (10.0, "10 s"), (59.0, "59 s"), (59.6, "1:00"),
         (61.0, "1:01"),

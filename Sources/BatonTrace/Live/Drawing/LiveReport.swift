@@ -30,7 +30,10 @@ struct LiveReport: Sendable {
         for failure in picture.newFailures {
             lines.append("\(TerminalText.line(failure.operation)) failed: \(failure.text)")
         }
-        if picture.unreportedFailures > 0 { lines.append("\(picture.unreportedFailures) others failed") }
+        if picture.unreportedFailures > 0 {
+            let noun = picture.unreportedFailures == 1 ? "other" : "others"
+            lines.append("\(picture.unreportedFailures) \(noun) failed")
+        }
         if picture.newDependents > 0 {
             let isOne = picture.newDependents == 1
             lines.append(
@@ -55,7 +58,7 @@ struct LiveReport: Sendable {
                 lines.append(line)
             }
         }
-        if untold > 0 { lines.append("\(mark) and \(untold) more stages") }
+        if untold > 0 { lines.append("\(mark) and \(untold) more \(untold == 1 ? "stage" : "stages")") }
         lines.append(Self.total(picture))
         return lines
     }
