@@ -30,12 +30,8 @@ extension OperationError: CustomStringConvertible {
                     ? ". Its retry is for its own body, and does not run \(source) again" : "")
         case .dependencyCycle(let path):
             "waits for itself: \(Self.chain(path)). \(CycleAdvice.text(for: path))"
-        case .skipped(.edge(let source, let outcome)):
-            "skipped, because \(source) ended with \(outcome)"
-        case .skipped(.condition(let text)):
-            "skipped by a condition: \(text)"
-        case .skipped(.duplicate(let other)):
-            "skipped, because \(other) does the same already"
+        case .skipped(let reason):
+            "\(reason)"
         case .groupFailed(let failures) where failures.isEmpty:
             "has no child that could succeed"
         case .groupFailed(let failures):

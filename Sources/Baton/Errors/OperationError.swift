@@ -45,13 +45,25 @@ public enum OperationError: Error, Sendable {
 
 /// The rule that kept an operation from running.
 @nonexhaustive
-public enum SkipReason: Sendable {
+public enum SkipReason: Sendable, CustomStringConvertible {
     /// The policy of a dependency was not met: `source` ended with `outcome`.
     case edge(source: OperationReference, outcome: OperationOutcome)
     /// A condition answered *skip*, with this text.
     case condition(String)
     /// This operation has the same identity, and was unfinished when the skipped one was added.
     case duplicate(of: OperationReference)
+
+    /// One line that says that the operation was skipped, and why. The description of ``OperationError/skipped(_:)`` is
+    /// the same line.
+    public var description: String {
+        let text =
+            switch self {
+            case .edge(let source, let outcome): "skipped, because \(source) ended with \(outcome)"
+            case .condition(let text): "skipped by a condition: \(text)"
+            case .duplicate(let other): "skipped, because \(other) does the same already"
+            }
+        return text.singleLine
+    }
 }
 
 /// The kind of an outcome, without its output or error.

@@ -64,6 +64,19 @@ import Testing
         }
     }
 
+    @Test("A reason for a skip is the sentence of the error, on one line")
+    func skipReasons() {
+        let reasons: [(SkipReason, String)] = [
+            (.edge(source: flour, outcome: .failure), "skipped, because ‘flour’ ended with failure"),
+            (.condition("no\nflour"), "skipped by a condition: no flour"),
+            (.duplicate(of: bread), "skipped, because ‘bread’ does the same already"),
+        ]
+        for (reason, text) in reasons {
+            #expect(reason.description == text)
+            #expect(OperationError.skipped(reason).description == text)
+        }
+    }
+
     @Test func everyReasonEndsASentence() {
         let reasons: [(CancellationReason, String)] = [
             (.requested, "on request"), (.because("of rain"), "because of rain"),
