@@ -37,7 +37,7 @@ extension OperationError: CustomStringConvertible {
         case .groupFailed(let failures):
             "\(ErrorText.roots(of: failures).count) of the group failed: \(ErrorText.list(failures))"
         case .inputMissing:
-            "has no input: none was given, and no dependency has one"
+            "has no input: none was given, or the output that was to be unwrapped is nil"
         case .callbackDropped:
             "dropped its callback without calling it. Call `finish` exactly once on every path"
         case .queueReleased:

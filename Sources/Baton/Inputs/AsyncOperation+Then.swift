@@ -142,6 +142,6 @@ extension AsyncOperation {
             guard let output else { throw OperationError.inputMissing }
             return output
         }
-        .recordOrigin(step: .map, file, line)
+        .recordOrigin(step: .unwrapped, file, line)
     }
 }

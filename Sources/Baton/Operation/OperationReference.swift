@@ -88,13 +88,13 @@ struct FallbackName: Sendable, Hashable {
     enum Step: UInt8 {
         // The raw values begin at 1, so that no place looks like a type.
         case made = 1
-        case then, map, flatMap, recover, collect, callback
+        case then, map, flatMap, recover, unwrapped, collect, callback
     }
 
     @usableFromInline
     static let pointerBits: UInt64 = 48
     @usableFromInline
-    static let lineBits: UInt64 = 13
+    static let lineBits: UInt64 = 12
 
     @usableFromInline
     let bits: UInt64
@@ -152,6 +152,7 @@ extension FallbackName.Step {
         case .map: " map"
         case .flatMap: " flatMap"
         case .recover: " recover"
+        case .unwrapped: " unwrapped"
         case .collect: " collect"
         case .callback: " callback"
         }

@@ -55,6 +55,7 @@ import Testing
             Issue.record("\(missing.ending)")
             return
         }
+        #expect("\(missing.error!)".hasSuffix("or the output that was to be unwrapped is nil"))
         let reader = missing.then { $0 }
         try? await _ = queue.run(reader)
         guard case .dependencyFailed(_, _, .inputMissing)? = reader.error else {
