@@ -1,6 +1,10 @@
 /// The way in which a member of a cycle waits for the next one. It decides what an error tells the user to do.
 enum CycleLink: Sendable {
     case dependency
+    /// The operation and the next one, which is its dependency, have places in the same ordered group.
+    case order
+    /// The operation has joined the next one or replaces it, because both have the same key.
+    case key
     /// A barrier is between the two.
     case barrier
     /// The next one is a child of this group.
@@ -53,9 +57,14 @@ struct CycleMember {
     }
 
     private func link(to next: CycleMember) -> CycleLink {
+        switch link {
+        case .barrier, .body, .condition, .handler: return link
         // A group that has not begun waits for its dependencies, too.
-        if link != .child || !operation.depends(on: next.operation) { return link }
-        return .dependency
+        case .child: return operation.depends(on: next.operation) ? .dependency : .child
+        case .dependency, .order, .key:
+            if operation.hasKey(of: next.operation) { return .key }
+            return operation.isOrdered(with: next.operation) ? .order : .dependency
+        }
     }
 }
 
@@ -63,5 +72,25 @@ extension AnyOperation {
     /// True if the operation has not begun and `source` is one of its dependencies.
     fileprivate final func depends(on source: AnyOperation) -> Bool {
         withLife { ($0.phase == .created || $0.phase == .added) && edges.contains(source) }
+    }
+
+    /// True if the operation has joined `other`, or has entered the table of identities at the same place, so that it
+    /// replaces `other`.
+    fileprivate final func hasKey(of other: AnyOperation) -> Bool {
+        // The original is released after unlocking.
+        let (original, place) = withLife { life in
+            let uniqueness = life.optionalState?.uniqueness
+            return (uniqueness?.joined?.original, uniqueness?.place)
+        }
+        if original === other { return true }
+        guard let place else { return false }
+        return other.withLife { $0.optionalState?.uniqueness?.place } == place
+    }
+
+    /// True if both operations are children of the same ordered group.
+    fileprivate final func isOrdered(with other: AnyOperation) -> Bool {
+        let groups = withLife { $0.optionalState?.orderedGroups ?? [] }
+        return !groups.isEmpty
+            && other.withLife { $0.optionalState?.orderedGroups ?? [] }.contains(where: groups.contains)
     }
 }

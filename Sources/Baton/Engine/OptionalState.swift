@@ -227,6 +227,9 @@ extension OptionalState {
         _modify { yield &ensuredRare.childGroups }
     }
 
+    /// The ids of the ordered groups in which the operation has a place.
+    var orderedGroups: [UInt64] { rare?.orderedGroups.all ?? [] }
+
     /// Records that the operation has a place in the order of the group with this id. Returns false if that was
     /// recorded before. The child stores it and not the group, which may run for long and outlive most of its children.
     func takePlace(inOrderOf group: UInt64) -> Bool {

@@ -78,7 +78,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     public let kind: Kind
     /// The operation concerned; nil if the misuse does not concern one.
     public let operation: OperationReference?
-    /// The name of the queue concerned; nil if the queue has no name, or the misuse does not concern one.
+    /// The name of the queue concerned; nil if the queue has no name, or the misuse does not concern one. For an
+    /// operation that was added twice, it is the other queue that has the operation.
     public let queue: String?
     /// The place of the call in the source, as `file:line`; nil for property setters, which Swift gives no place.
     public let callSite: String?
@@ -100,7 +101,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     private var explanation: String {
         switch kind {
         case .addedTwice:
-            "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
+            "was added to \(queue.map { "the queue ‘\($0)’ before" } ?? "a queue twice"); the second add was ignored. "
+                + "An operation is one run: make a new one to run again"
         case .awaitedBeforeAdding:
             "is awaited, and nobody has added it, so the wait does not end unless something is about to. Add it to a "
                 + "queue, or use `run`"

@@ -111,13 +111,18 @@ enum ErrorText {
 /// Advice on how to remove a cycle.
 private enum CycleAdvice {
     static func text(for path: [OperationReference]) -> String {
-        guard let place = path.firstIndex(where: { $0.cycleLink != .dependency }) else {
+        func first(where isWanted: (CycleLink) -> Bool) -> Int? { path.firstIndex { isWanted($0.cycleLink) } }
+        func next(_ place: Int) -> OperationReference { path[place + 1 == path.count ? 0 : place + 1] }
+        // A key is named first: another key removes the cycle whatever the other links are.
+        let isOther = { (link: CycleLink) in link != .dependency && link != .order }
+        guard let place = first(where: { $0 == .key }) ?? first(where: isOther) ?? first(where: { $0 == .order }) else {
             return "Remove one of these dependencies"
         }
-        func next(_ place: Int) -> OperationReference { path[place + 1 == path.count ? 0 : place + 1] }
         let (member, awaited) = (path[place], next(place))
         switch member.cycleLink {
         case .dependency: return "Remove one of these dependencies"
+        case .order: return "Remove one of these dependencies, or change the order of the group"
+        case .key: return "\(member) has the same key as \(awaited), and waits for it: give one of them another key"
         case .child: return "Take \(awaited) out of the group \(member), or remove a dependency"
         case .body: return wait(in: "body", of: member, for: awaited)
         case .condition: return "Let no condition of \(member) await or bring along \(awaited)"

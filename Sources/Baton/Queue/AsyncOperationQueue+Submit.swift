@@ -88,7 +88,10 @@ extension QueueCore {
         }
         switch answer {
         case .ended(let end): end?.complete()
-        case .wasAdded: report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite), of: operation)
+        case .wasAdded:
+            let misuse = Misuse(
+                .addedTwice, operation: operation.reference, queue: nameOfOtherQueue(of: operation), callSite: callSite)
+            report(misuse, of: operation)
         }
     }
 

@@ -207,7 +207,15 @@ extension QueueCore {
         let wasPulledIn = operation.withLife { $0.takeWasAddedAsUpstream() }
         if wasPulledIn, operation.queueNumber == number { return }
         let kind: Misuse.Kind = wasPulledIn ? .addedWithReader(operation.reader) : .addedTwice
-        report(Misuse(kind, operation: operation.reference, callSite: callSite), of: operation)
+        let misuse = Misuse(
+            kind, operation: operation.reference, queue: nameOfOtherQueue(of: operation), callSite: callSite)
+        report(misuse, of: operation)
+    }
+
+    /// The name of the queue to which the operation was added; nil if that is this queue, or has no name.
+    func nameOfOtherQueue(of operation: AnyOperation) -> String? {
+        let other = operation.withLife { _ in operation.queueNumber }
+        return other == number ? nil : QueueDirectory.find(other)?.name
     }
 
     /// Enters the claimed operations under one lock. Under the same lock it lists the ready operations of the previous

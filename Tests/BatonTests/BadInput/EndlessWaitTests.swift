@@ -144,6 +144,28 @@ import Testing
         #expect("\(one.error!)".hasSuffix(". Remove one of these dependencies"))
     }
 
+    @Test("A cycle of dependencies in an ordered group says to change the order as well")
+    func wayOutOfCyclesInOrderedGroups() {
+        let stage = TestQueue()
+        let (one, other) = (stage.noting("one"), stage.noting("other"))
+        one.addDependency(other)
+        stage.run(GroupOperation(.ordered, one, other))
+        #expect("\(one.error!)".hasSuffix(". Remove one of these dependencies, or change the order of the group"))
+    }
+
+    @Test(
+        "A cycle through a key says to give one of the operations another key",
+        arguments: [UniquenessPolicy.join, .replace])
+    func wayOutOfCyclesThroughKeys(policy: UniquenessPolicy) {
+        let stage = TestQueue()
+        let child = stage.noting("child").unique(by: "\(#function) \(policy)", policy: policy)
+        let parent = AsyncOperation("parent") { context in try await context.run(child) }
+            .unique(by: "\(#function) \(policy)")
+        stage.run(parent)
+        let advice = ". ‘child’ has the same key as ‘parent’, and waits for it: give one of them another key"
+        #expect("\(child.error!)".hasSuffix(advice))
+    }
+
     @Test("An add can close a cycle through a body that already waits")
     func dependentAddedLater() {
         let stage = TestQueue(width: 1)

@@ -38,6 +38,24 @@ import Testing
         #expect(stage.misuseKinds == [.addedTwice])
     }
 
+    @Test("An add of an operation that another queue has names that queue")
+    func addToAnotherQueue() {
+        let (first, second) = (TestQueue(name: "first"), TestQueue(name: "second"))
+        let operation = first.noting("operation")
+        first.queue.add(operation)
+        second.queue.add(operation)
+        first.queue.add(operation)
+        let misuses = second.misuses.events + first.misuses.events
+        #expect(misuses.map(\.kind) == [.addedTwice, .addedTwice])
+        #expect(misuses.map(\.queue) == ["first", nil])
+        #expect(
+            misuses.map { "\($0)".prefix { $0 != ";" } } == [
+                "‘operation’: was added to the queue ‘first’ before", "‘operation’: was added to a queue twice",
+            ])
+        first.steps.runAll()
+        #expect(first.ran == ["operation"])
+    }
+
     /// Adds more operations than are entered under one lock, with dependencies in both directions of the order.
     @Test(arguments: [63, 64, 65, 200]) func manyAtOnce(count: Int) {
         let stage = TestQueue(width: 1)
