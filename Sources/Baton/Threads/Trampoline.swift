@@ -16,7 +16,7 @@ enum Trampoline {
         /// Completes the early end of an operation, which may end others in turn.
         indirect case complete(AnyOperation.EarlyEnd)
         /// Cancels a task, which calls the user's `onCancel` handlers. These may cancel further operations.
-        case cancelTask(Worker)
+        case cancelTask(CancellableTask)
         case cancel([AnyOperation], CancellationReason)
         /// Opens a fence after everything that it waits for has finished. The last of its sources may have been another
         /// fence.
@@ -82,7 +82,7 @@ enum Trampoline {
         switch consume work {
         case .release, .drop: break
         case .complete(let end): end.completeNow()
-        case .cancelTask(let worker): worker.cancelTaskNow()
+        case .cancelTask(let task): task.cancelTaskNow()
         case .open(let fence): fence.open()
         case .releaseQueue(let core): core.lastHandleWasReleased()
         case .cancel(let operations, let reason):

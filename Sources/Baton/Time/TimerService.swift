@@ -13,7 +13,7 @@ final class TimerService: Sendable {
         var wakeTime: Duration?
         /// The number of the task that sleeps. A task with an older number has been replaced.
         var number: UInt64 = 0
-        var task: Task<Void, Never>?
+        var task: CancellableTask?
     }
 
     static let shared = TimerService(TimeSource(ContinuousClock()), .background, sleepsWithoutTimers: true)
@@ -52,12 +52,12 @@ final class TimerService: Sendable {
             let isUnneeded = !sleepsWithoutTimers && timer != nil && state.timers.count == 0
             return (timer, isUnneeded ? state.takeTask() : nil)
         }
-        unneededTask?.cancel()
+        unneededTask?.cancelTask()
         return timer
     }
 
     /// Ends the task. The queue was released, and with it every operation that could have a timer.
-    func stop() { state.withLock { $0.takeTask() }?.cancel() }
+    func stop() { state.withLock { $0.takeTask() }?.cancelTask() }
 
     /// The number of timers, for tests.
     var count: Int { state.withLock { $0.timers.count } }
@@ -66,17 +66,13 @@ final class TimerService: Sendable {
 
     fileprivate struct Replacement {
         let number: UInt64
-        let oldTask: Task<Void, Never>?
+        let task: CancellableTask
+        let oldTask: CancellableTask?
     }
 
     private func start(_ replacement: Replacement) {
-        replacement.oldTask?.cancel()
-        let task = taskFactory.spawn { await self.sleep(as: replacement.number) }
-        let isCurrent = state.withLock { state in
-            if state.number == replacement.number, state.wakeTime != nil { state.task = task }
-            return state.number == replacement.number
-        }
-        if !isCurrent { task.cancel() }
+        replacement.oldTask?.cancelTask()
+        replacement.task.spawn(with: taskFactory) { await self.sleep(as: replacement.number) }
     }
 
     private func sleep(as number: UInt64) async {
@@ -108,7 +104,7 @@ extension TimerService {
 
 extension TimerService.State {
     /// Returns the task that sleeps, which the caller cancels. The next timer starts another one.
-    fileprivate mutating func takeTask() -> Task<Void, Never>? {
+    fileprivate mutating func takeTask() -> CancellableTask? {
         wakeTime = nil
         number += 1
         return task.take()
@@ -117,7 +113,9 @@ extension TimerService.State {
     fileprivate mutating func replaceTask(wakingAt time: Duration) -> TimerService.Replacement {
         wakeTime = time
         number += 1
-        return TimerService.Replacement(number: number, oldTask: task.take())
+        let (newTask, oldTask) = (CancellableTask(), task)
+        task = newTask
+        return TimerService.Replacement(number: number, task: newTask, oldTask: oldTask)
     }
 
     /// Removes the timers that are due. If there are others, returns a task that sleeps until the next one. If none is

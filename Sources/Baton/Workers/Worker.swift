@@ -2,8 +2,30 @@ internal import CBaton
 
 /// Runs many operations on a task of its own, one after another, until there is nothing left to run. Neither the worker
 /// nor its task is used for anything else afterwards, so that a cancellation meant for one operation cannot reach
-/// another. ``spawn(with:_:)`` can replace the task.
-final class Worker: Sendable {
+/// another.
+final class Worker: CancellableTask, @unchecked Sendable {
+    // @unchecked: the superclass is, and this class adds a constant that is Sendable.
+
+    /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
+    let attemptTimeout = Locked(AttemptTimeout())
+
+    /// Starts a worker.
+    ///
+    /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
+    static func start(on core: QueueCore, beginningWith first: Unretained<AnyOperation>? = nil) {
+        let worker = Worker()
+        worker.spawn(with: core.taskFactory) {
+            await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
+            worker.removeTimer(of: core.timerService)
+        }
+    }
+}
+
+/// A task that a cancellation reaches from its first step on, also if it comes before the task is spawned.
+/// ``spawn(with:_:)`` can replace the task.
+class CancellableTask: @unchecked Sendable {
+    // @unchecked: the compiler does not check classes with subclasses. A lock guards all of the state.
+
     private struct Link {
         var task: Task<Void, Never>?
         var isCancelled = false
@@ -21,26 +43,12 @@ final class Worker: Sendable {
     }
 
     private let link = Locked(Link())
-    /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
-    let attemptTimeout = Locked(AttemptTimeout())
 
-    /// Starts a worker.
-    ///
-    /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
-    static func start(on core: QueueCore, beginningWith first: Unretained<AnyOperation>? = nil) {
-        let worker = Worker()
-        worker.spawn(with: core.taskFactory) {
-            await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
-            worker.removeTimer(of: core.timerService)
-        }
-    }
-
-    /// Spawns a task that a cancellation of the worker reaches from its first step on. Cancellations no longer reach
-    /// the previous task of the worker, which has to wait for the new one.
+    /// Spawns a task. Cancellations no longer reach the previous task, which has to wait for the new one.
     @discardableResult
-    func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    final func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         link.withLock { link in
-            guard case .none = link.start else { preconditionFailure("a worker spawns two tasks at once") }
+            guard case .none = link.start else { preconditionFailure("two tasks are spawned at once") }
             link.start = .spawned
         }
         let task = taskFactory.spawn {
@@ -57,7 +65,7 @@ final class Worker: Sendable {
         return task
     }
 
-    private func waitUntilKnown() async {
+    private final func waitUntilKnown() async {
         if case .none = link.withLock({ $0.start }) { return }
         await withUnsafeContinuation { continuation in
             let isKnown = link.withLock { link in
@@ -69,9 +77,8 @@ final class Worker: Sendable {
         }
     }
 
-    /// Cancels the worker's task. Called with no lock held, because the cancellation runs `onCancel` handlers of the
-    /// user.
-    func cancelTask() {
+    /// Cancels the task. Called with no lock held, because the cancellation runs `onCancel` handlers of the user.
+    final func cancelTask() {
         let isKnown = link.withLock { link in
             link.isCancelled = true
             return link.task != nil
@@ -80,7 +87,7 @@ final class Worker: Sendable {
     }
 
     /// Performs the cancellation. Called by ``Trampoline`` only.
-    func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
+    final func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
 }
 
 // MARK: - Time slices
