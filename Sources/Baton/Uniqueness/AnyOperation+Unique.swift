@@ -31,9 +31,10 @@ extension AnyOperation {
     /// ``cancel(reason:)`` of the original, or of the operation that runs it, only ends the interest of its owner. The
     /// original is cancelled for this reason when the last operation that has joined it has ended. A caller that runs
     /// or awaits the original continues to wait for it, even after a cancellation of its own. An operation that has
-    /// joined ends at once when it is cancelled. To share a token refresh and still end at once on a cancellation,
-    /// therefore run an operation that joins, and leave the original to a queue of its own. An operation that joins one
-    /// that waits for it, such as its own ancestor, ends with ``OperationError/dependencyCycle(_:)``.
+    /// joined ends at once when it is cancelled. To share a token refresh and still end at once on a cancellation, add
+    /// one operation that nobody cancels, and run a second one that joins it: <doc:Recipes#Share-a-token-refresh> has
+    /// the code. An operation that joins one that waits for it, such as its own ancestor, ends with
+    /// ``OperationError/dependencyCycle(_:)``.
     ///
     /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set.
     /// Tests that run in parallel share a process, so give their queues scopes of their own. A seeded schedule of
