@@ -82,7 +82,7 @@ enum Trampoline {
         switch consume work {
         case .release, .drop: break
         case .complete(let end): end.completeNow()
-        case .cancelTask(let task): task.cancelTaskNow()
+        case .cancelTask(let task): task.cancelNow()
         case .open(let fence): fence.open()
         case .releaseQueue(let core): core.lastHandleWasReleased()
         case .cancel(let operations, let reason):

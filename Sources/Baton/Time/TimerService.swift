@@ -52,12 +52,12 @@ final class TimerService: Sendable {
             let isUnneeded = !sleepsWithoutTimers && timer != nil && state.timers.count == 0
             return (timer, isUnneeded ? state.takeTask() : nil)
         }
-        unneededTask?.cancelTask()
+        unneededTask?.cancel()
         return timer
     }
 
     /// Ends the task. The queue was released, and with it every operation that could have a timer.
-    func stop() { state.withLock { $0.takeTask() }?.cancelTask() }
+    func stop() { state.withLock { $0.takeTask() }?.cancel() }
 
     /// The number of timers, for tests.
     var count: Int { state.withLock { $0.timers.count } }
@@ -71,7 +71,7 @@ final class TimerService: Sendable {
     }
 
     private func start(_ replacement: Replacement) {
-        replacement.oldTask?.cancelTask()
+        replacement.oldTask?.cancel()
         replacement.task.spawn(with: taskFactory) { await self.sleep(as: replacement.number) }
     }
 

@@ -3,9 +3,8 @@ internal import CBaton
 /// Runs many operations on a task of its own, one after another, until there is nothing left to run. Neither the worker
 /// nor its task is used for anything else afterwards, so that a cancellation meant for one operation cannot reach
 /// another.
-final class Worker: CancellableTask, @unchecked Sendable {
-    // @unchecked: the superclass is, and this class adds a constant that is Sendable.
-
+final class Worker: Sendable {
+    private let task = CancellableTask()
     /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
     let attemptTimeout = Locked(AttemptTimeout())
 
@@ -19,13 +18,21 @@ final class Worker: CancellableTask, @unchecked Sendable {
             worker.removeTimer(of: core.timerService)
         }
     }
+
+    /// See ``CancellableTask/spawn(with:_:)``.
+    @discardableResult
+    func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        task.spawn(with: taskFactory, body)
+    }
+
+    /// Cancels the worker's task. Called with no lock held, because the cancellation runs `onCancel` handlers of the
+    /// user.
+    func cancelTask() { task.cancel() }
 }
 
 /// A task that a cancellation reaches from its first step on, also if it comes before the task is spawned.
 /// ``spawn(with:_:)`` can replace the task.
-class CancellableTask: @unchecked Sendable {
-    // @unchecked: the compiler does not check classes with subclasses. A lock guards all of the state.
-
+final class CancellableTask: Sendable {
     private struct Link {
         var task: Task<Void, Never>?
         var isCancelled = false
@@ -46,7 +53,7 @@ class CancellableTask: @unchecked Sendable {
 
     /// Spawns a task. Cancellations no longer reach the previous task, which has to wait for the new one.
     @discardableResult
-    final func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         link.withLock { link in
             guard case .none = link.start else { preconditionFailure("two tasks are spawned at once") }
             link.start = .spawned
@@ -65,7 +72,7 @@ class CancellableTask: @unchecked Sendable {
         return task
     }
 
-    private final func waitUntilKnown() async {
+    private func waitUntilKnown() async {
         if case .none = link.withLock({ $0.start }) { return }
         await withUnsafeContinuation { continuation in
             let isKnown = link.withLock { link in
@@ -78,7 +85,7 @@ class CancellableTask: @unchecked Sendable {
     }
 
     /// Cancels the task. Called with no lock held, because the cancellation runs `onCancel` handlers of the user.
-    final func cancelTask() {
+    func cancel() {
         let isKnown = link.withLock { link in
             link.isCancelled = true
             return link.task != nil
@@ -87,7 +94,7 @@ class CancellableTask: @unchecked Sendable {
     }
 
     /// Performs the cancellation. Called by ``Trampoline`` only.
-    final func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
+    func cancelNow() { link.withLock { $0.task }?.cancel() }
 }
 
 // MARK: - Time slices
