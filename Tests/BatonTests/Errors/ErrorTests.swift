@@ -89,7 +89,8 @@ import Testing
     @Test func everyMisuseSaysWhatWhereAndWhatToDo() {
         let place = CallSite(file: "Kitchen/Oven.swift", line: 7)
         let kinds: [(Misuse.Kind, String)] = [
-            (.addedTwice, "twice"), (.changedAfterAdding("name"), "name changed after"),
+            (.addedTwice, "was added to the queue ‘kitchen’ before"),
+            (.changedAfterAdding("name"), "name changed after"),
             (.removedInput(flour), "‘flour’"),
             (.invalidWidth(-3), "-3"), (.invalidThreadCount(-4), "-4 threads"),
             (.invalidWaitingLimit(0), "cannot be 0"),
@@ -113,6 +114,7 @@ import Testing
             #expect(misuse.description.hasSuffix(" (Kitchen/Oven.swift:7)"))
             #expect(Misuse(kind, queue: "kitchen").description.hasPrefix("queue ‘kitchen’: "))
         }
+        #expect(Misuse(.addedTwice, operation: bread).description.contains("was added to a queue twice"))
     }
 
     @Test("The description of several failures names the roots, and counts the operations that did not run")
