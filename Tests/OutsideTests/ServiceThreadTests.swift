@@ -89,7 +89,7 @@ struct ServiceThreadTests {
         }
         let report = text.withLock { $0 }
         #expect(report.contains("‘victim’ is about to start."))
-        #expect(report.contains("gets no thread: bodies block all of them"))
+        #expect(report.contains("No thread is free for operations that are about to start"))
     }
 
     @Test(
