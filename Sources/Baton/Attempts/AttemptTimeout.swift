@@ -98,7 +98,9 @@ extension Worker {
     }
 
     private func setTimer(at time: Duration, _ timerService: TimerService) {
-        let ticket = timerService.add(.attemptLimit(self), at: time)
-        if let former = attemptTimeout.withLock({ $0.timerWasSet(for: time, ticket) }) { timerService.remove(former) }
+        timerService.add(.attemptLimit(self), at: time) { ticket in
+            let unneeded = attemptTimeout.withLock { $0.timerWasSet(for: time, ticket) }
+            if let unneeded { timerService.remove(unneeded) }
+        }
     }
 }

@@ -244,8 +244,9 @@ final class StallWatch: Sendable {
             let now = core.timerService.now
             let counters = core.counters
             guard let time = machine.withLock({ $0.begin(number, at: now, counters: counters) }) else { return }
-            let ticket = core.timerService.add(.stall(StallTimer(core: core, number: number)), at: time)
-            if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
+            core.timerService.add(.stall(StallTimer(core: core, number: number)), at: time) { ticket in
+                if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
+            }
         }
     }
 

@@ -105,9 +105,10 @@ enum RateManager {
             if let former = change.former { former.timerService.remove(former.ticket) }
             guard let next = change.next else { continue }
             let left = max(.zero, next.time - next.timer.time.now)
-            let ticket = next.timerService.add(.rate(next.timer), at: next.timerService.now + left)
-            // Another thread has replaced this timer, or it has fired already.
-            if !table.withLock({ $0.note(ticket, of: next.timer) }) { next.timerService.remove(ticket) }
+            next.timerService.add(.rate(next.timer), at: next.timerService.now + left) { ticket in
+                // Another thread has replaced this timer, or it has fired already.
+                if !table.withLock({ $0.note(ticket, of: next.timer) }) { next.timerService.remove(ticket) }
+            }
         }
     }
 

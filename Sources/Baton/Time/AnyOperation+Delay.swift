@@ -161,12 +161,13 @@ extension QueueCore {
         // The timer may fire before its ticket is stored in the operation.
         let paused = operation.handOver()
         let retained = paused.object
-        let ticket = timerService.add(.pauseEnd(paused), at: end)
-        let hasEnded = retained.withLife { life in
-            guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
-            return !timing.storePause(until: end, ticket: ticket)
+        timerService.add(.pauseEnd(paused), at: end) { ticket in
+            let hasEnded = retained.withLife { life in
+                guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
+                return !timing.storePause(until: end, ticket: ticket)
+            }
+            if hasEnded, timerService.remove(ticket) != nil { Retained(handedOver: paused).release() }
         }
-        if hasEnded, timerService.remove(ticket) != nil { Retained(handedOver: paused).release() }
     }
 }
 

@@ -125,13 +125,14 @@ extension QueueCore {
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
-        let ticket = timerService.add(.waitingLimit(Unretained(operation)), at: end)
-        let isTooLate = operation.withLife { life in
-            if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
-            return life.phase != .added
+        timerService.add(.waitingLimit(Unretained(operation)), at: end) { ticket in
+            let isTooLate = operation.withLife { life in
+                if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
+                return life.phase != .added
+            }
+            // The operation was cancelled before the ticket was stored.
+            if isTooLate { timerService.remove(ticket) }
         }
-        // The operation was cancelled before the ticket was stored.
-        if isTooLate { timerService.remove(ticket) }
     }
 }
 

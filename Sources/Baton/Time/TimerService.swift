@@ -33,14 +33,19 @@ final class TimerService: Sendable {
     /// The time on the clock of the deadlines. The caller holds no lock.
     var now: Duration { time.now }
 
-    func add(_ timer: EngineTimer, at deadline: Duration) -> Ticket {
+    /// Adds a timer.
+    ///
+    /// - Parameter store: Stores the ticket, or removes the timer if it is not needed any more. Called before any task
+    ///   sleeps for this timer: whoever sees the sleeper of a `TestClock` can cancel the operation, which removes the
+    ///   timer and ends the sleep. The timer may fire before or during the call if a task sleeps already.
+    func add(_ timer: EngineTimer, at deadline: Duration, store: (Ticket) -> Void) {
         let (ticket, replacement) = state.withLock { state -> (Ticket, Replacement?) in
             let ticket = state.timers.add(timer, at: deadline)
             if let wakeTime = state.wakeTime, wakeTime <= deadline { return (ticket, nil) }
             return (ticket, state.replaceTask(wakingAt: deadline))
         }
+        store(ticket)
         if let replacement { start(replacement) }
-        return ticket
     }
 
     /// Removes a timer. Returns `nil` if its time has come, or if it was removed before. The caller holds no lock, and
@@ -97,7 +102,10 @@ extension TimerService {
     private func sleepOnAnotherTask(as number: UInt64) {
         if !state.withLock({ $0.number == number }) { return }
         TimerThread.shared.call(after: .milliseconds(1)) {
-            self.taskFactory.spawn { await self.sleep(as: number) }
+            let replacement = self.state.withLock { state in
+                state.number == number ? state.wakeTime.map { state.replaceTask(wakingAt: $0) } : nil
+            }
+            if let replacement { self.start(replacement) }
         }
     }
 }

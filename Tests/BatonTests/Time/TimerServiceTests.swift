@@ -63,6 +63,31 @@ import Testing
         #expect(stage.clock.sleeperCount == 0)
     }
 
+    @Test("No task sleeps for a timer whose ticket is not stored yet")
+    func theTicketComesFirst() {
+        let stage = TestQueue()
+        let timers = stage.queue.core.timerService
+        let operation = AsyncOperation {}
+        timers.add(.waitingLimit(Unretained(operation)), at: timers.now + .seconds(1)) { ticket in
+            stage.steps.runAll()
+            #expect(stage.clock.sleeperCount == 0)
+            timers.remove(ticket)
+        }
+        stage.steps.runAll()
+        #expect(stage.clock.sleeperCount == 0)
+    }
+
+    @Test("The last timer also ends the sleep of the task that came after one which the clock has cancelled")
+    func aSecondSleepEnds() async {
+        let clock = CancellingClock()
+        let queue = AsyncOperationQueue(isSuspended: true, clock: clock)
+        let operation = AsyncOperation {}.timeout(waiting: .seconds(10))
+        queue.add(operation)
+        await clock.base.waitForSleepers(count: 1)
+        operation.cancel()
+        #expect(clock.base.sleeperCount == 0)
+    }
+
     @Test("An add ends the delay of the operation that it replaces before it returns")
     func aReplacedDelay() {
         let stage = TestQueue()
@@ -165,5 +190,23 @@ import Testing
         clock.advance(by: .seconds(1))
         await queue.waitUntilIdle()
         #expect(operations.map(\.ending) == Array(repeating: "timed out after 1.0 seconds", count: 2))
+    }
+}
+
+/// A clock whose first sleep cancels the task that sleeps.
+private final class CancellingClock: Clock {
+    let base = TestClock()
+    private let hasCancelled = Locked(false)
+
+    var now: TestClock.Instant { base.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+        let isFirst = hasCancelled.withLock { hasCancelled in
+            defer { hasCancelled = true }
+            return !hasCancelled
+        }
+        if isFirst { withUnsafeCurrentTask { $0?.cancel() } }
+        try await base.sleep(until: deadline, tolerance: tolerance)
     }
 }
