@@ -245,8 +245,10 @@ struct Waiter {
 /// An iteration that awaits many operations and receives their outcomes, each with the number that was given at its
 /// registration. No lock is held during a call.
 protocol OutcomeListener: AnyObject, Sendable {
-    /// The operations that have not ended.
+    /// The operations that have not ended, in the order in which they were registered.
     var waitsFor: [AnyOperation] { get }
+    /// Returns at most `limit` of these operations, any of them, in the order in which they were registered.
+    func waitsFor(first limit: Int) -> [AnyOperation]
     /// The operation whose body waits for them.
     var body: AnyOperation? { get }
     /// True if somebody waits for the next element, and there is none yet.

@@ -258,8 +258,10 @@ extension AnyOperation {
         }
     }
 
-    /// Returns the operations that must finish before this one can go on. The dependencies of an operation that nobody
-    /// has added, and the children of a group that does not run, may still change, and are included only `ifUnadded`.
+    /// Returns the operations that must finish before this one can go on: up to `limit` dependencies or awaited
+    /// operations, as many children of each group, and as many operations of each iteration. The dependencies of an
+    /// operation that nobody has added, and the children of a group that does not run, may still change, and are
+    /// included only `ifUnadded`.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
@@ -286,7 +288,11 @@ extension AnyOperation {
             neighbours.operations += children
             if children.count >= limit { neighbours.isComplete = false }
         }
-        for listener in listeners { neighbours.operations += listener.waitsFor }
+        for listener in listeners {
+            let operations = listener.waitsFor(first: limit)
+            neighbours.operations += operations
+            if operations.count >= limit { neighbours.isComplete = false }
+        }
         return neighbours
     }
 

@@ -18,7 +18,7 @@ struct GroupStateMachine<Child> {
     /// ordered groups, whose dependencies already skip them.
     private let cancelsRest: Bool
     private var phase = Phase.planned
-    private var children = UnendedChildren<Child>()
+    private var children = UnendedOperations<Child>()
     /// The number of calls that have inserted children and not started them yet. The group stays open until they have.
     private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
@@ -126,7 +126,8 @@ struct GroupStateMachine<Child> {
     ///   - failure: The failure of the child, or nil for a success.
     ///   - isCutOff: True if the child was cancelled because the parent was, or because the policy had decided.
     mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
-        children.remove(place)
+        let isFirstEnd = children.remove(place) != nil
+        precondition(isFirstEnd, "Internal inconsistency: a child of a group ends twice")
         if let failure {
             switch failure.error.outcome {
             case .success: preconditionFailure("Internal inconsistency: the outcome of an error is a success")
@@ -180,7 +181,7 @@ struct GroupStateMachine<Child> {
     mutating func parentEnded() -> [Child] {
         defer {
             phase = .over
-            children = UnendedChildren()
+            children = UnendedOperations()
         }
         return phase == .planned ? children.all : []
     }
@@ -199,61 +200,5 @@ struct GroupStateMachine<Child> {
             case .firstSuccess: successes == 0
             }
         return hasFailed ? childFailures : nil
-    }
-}
-
-/// The children of a group that have not ended, in the order in which they were given. It takes memory for those alone,
-/// and not for all children that the group ever had.
-struct UnendedChildren<Child> {
-    /// The entries in the order of their places. An entry is empty once its child has ended, and is removed later.
-    private var entries: [(place: Int, child: Child?)] = []
-    private var givenCount = 0
-    /// The number of children that have not ended.
-    private(set) var count = 0
-
-    var endedCount: Int { givenCount - count }
-
-    /// The number of entries, for tests.
-    var entryCount: Int { entries.count }
-
-    var all: [Child] { entries.compactMap(\.child) }
-
-    /// Returns up to `limit` children. Searches from the end, because the first children usually end first.
-    func latest(_ limit: Int) -> [Child] { Array(entries.lazy.reversed().compactMap(\.child).prefix(limit)) }
-
-    /// Returns the place of the child, which counts all children that were given before.
-    mutating func append(_ child: Child) -> Int {
-        let place = givenCount
-        entries.append((place, child))
-        givenCount += 1
-        count += 1
-        return place
-    }
-
-    /// Removes a child that has ended.
-    ///
-    /// - Complexity: O(log *n*) on average over many calls, where *n* is the number of children that have not ended.
-    mutating func remove(_ place: Int) {
-        let index = index(of: place)
-        precondition(
-            index < entries.count && entries[index].place == place && entries[index].child != nil,
-            "Internal inconsistency: a child of a group ends twice")
-        entries[index].child = nil
-        count -= 1
-        while let last = entries.last, last.child == nil { entries.removeLast() }
-        // At most about half of the entries are empty, so a search for children does not pass many empty ones.
-        if entries.count > 2 * count + 16 { entries.removeAll { $0.child == nil } }
-    }
-
-    /// Returns the index of the first entry whose place is not lower.
-    private func index(of place: Int) -> Int {
-        var (low, high) = (0, entries.count)
-        // As long as no entry has been removed, the place is the index.
-        if place < high, entries[place].place == place { return place }
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].place < place { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

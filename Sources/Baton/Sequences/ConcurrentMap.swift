@@ -36,6 +36,10 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     /// The operations that the body waits for, in the search for cycles.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.operationsInFlight }.map(\.operation) }
 
+    func waitsFor(first limit: Int) -> [AnyOperation] {
+        state.withLock { $0.machine.operationsInFlight(last: limit) }.map(\.operation)
+    }
+
     var body: AnyOperation? { state.withLock { $0.body } }
 
     var awaitsMore: Bool { state.withLock { !$0.consumers.isEmpty } }

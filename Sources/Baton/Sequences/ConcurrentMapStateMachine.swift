@@ -25,10 +25,9 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     /// True if the first failure is the last delivery.
     private let endsAtFailure: Bool
     private var phase = Phase.idle
-    private var inFlight: [Place: Operation] = [:]
+    private var inFlight = UnendedOperations<Operation>()
     /// The outcomes that are not delivered, by their numbers.
     private var finished: [Int: Outcome] = [:]
-    private var takenCount = 0
     private var arrivedCount = 0
     private var deliveredCount = 0
     /// The number of the failure that is the last delivery.
@@ -60,7 +59,10 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     }
 
     /// The operations that are in flight, in the order of their places.
-    var operationsInFlight: [Operation] { inFlight.sorted { $0.key < $1.key }.map(\.value) }
+    var operationsInFlight: [Operation] { inFlight.all }
+
+    /// Returns the last `limit` operations that are in flight, in the order of their places.
+    func operationsInFlight(last limit: Int) -> [Operation] { inFlight.latest(limit).reversed() }
 
     /// True if no operation is in flight and upstream is not iterated.
     private var hasNoWorkInProgress: Bool { inFlight.isEmpty && !upstreamIsOpen }
@@ -88,9 +90,7 @@ extension ConcurrentMapStateMachine {
     mutating func take(_ operation: Operation) -> Place? {
         guard phase == .taking else { return nil }
         assert(room == .free, "Internal inconsistency: an element is taken although there is no room")
-        defer { takenCount += 1 }
-        inFlight[takenCount] = operation
-        return takenCount
+        return inFlight.append(operation)
     }
 
     /// Takes no further elements, because the queue is closed. The iteration of upstream is cancelled, because upstream
@@ -122,7 +122,7 @@ extension ConcurrentMapStateMachine {
     /// Stores the outcome of an operation. A second call for the same place has no effect.
     mutating func ended(_ place: Place, _ outcome: Outcome) -> Actions {
         var actions = Actions()
-        guard let operation = inFlight.removeValue(forKey: place) else { return actions }
+        guard let operation = inFlight.remove(place) else { return actions }
         actions.completed = operation
         let number = order == .preserved ? place : arrivedCount
         actions.wakesConsumer = hasNoWorkInProgress
@@ -155,7 +155,7 @@ extension ConcurrentMapStateMachine {
 
     private func operationsInFlight(after number: Int) -> [Operation] {
         switch order {
-        case .preserved: inFlight.filter { $0.key > number }.sorted { $0.key < $1.key }.map(\.value)
+        case .preserved: inFlight.all(after: number)
         // All operations in flight will arrive later.
         case .arrival: operationsInFlight
         }

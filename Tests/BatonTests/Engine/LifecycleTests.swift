@@ -160,6 +160,7 @@ extension Lifecycle.Cancellation {
 
 private final class SilentListener: OutcomeListener {
     var waitsFor: [AnyOperation] { [] }
+    func waitsFor(first limit: Int) -> [AnyOperation] { [] }
     var body: AnyOperation? { nil }
     var awaitsMore: Bool { false }
 

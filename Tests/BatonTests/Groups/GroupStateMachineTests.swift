@@ -148,7 +148,7 @@ struct GroupStateMachineTests {
     @Test("A group stores no more entries than its unended children need, and keeps their order")
     func storedEntries() {
         var random = SeededGenerator(seed: 1)
-        var children = UnendedChildren<Int>()
+        var children = UnendedOperations<Int>()
         var model: [Int] = []
         var givenCount = 0
         func give() {
@@ -178,6 +178,18 @@ struct GroupStateMachineTests {
         #expect(children.latest(1) == model.suffix(1))
         for place in model { children.remove(place) }
         #expect(children.count == 0 && children.entryCount == 0)
+    }
+
+    @Test("An operation can be removed once, and the operations after a place are found although it is empty")
+    func removalAndOperationsAfterAPlace() {
+        var operations = UnendedOperations<Int>()
+        for number in 0..<100 { #expect(operations.append(number) == number) }
+        for number in 0..<100 where number % 10 != 7 { #expect(operations.remove(number) == number) }
+        #expect(operations.remove(8) == nil && operations.remove(100) == nil)
+        #expect(operations.count == 10)
+        #expect(operations.all(after: 70) == [77, 87, 97])
+        #expect(operations.all(after: 77) == [87, 97])
+        #expect(operations.all(after: 97) == [] && operations.all(after: 200) == [])
     }
 
     @Test("Children that end in any order leave the others in the order given")

@@ -181,6 +181,15 @@ struct ConcurrentMapStateMachineTests {
         #expect(inShort(machine.next()) == "end")
     }
 
+    @Test("A limited list of the operations in flight contains the last ones, in order")
+    func limitedList() {
+        var machine = machine("a", "b", "c", "d")
+        _ = machine.ended(2, .success(2))
+        #expect(machine.operationsInFlight(last: 0) == [])
+        #expect(machine.operationsInFlight(last: 2) == ["b", "d"])
+        #expect(machine.operationsInFlight(last: .max) == ["a", "b", "d"])
+    }
+
     @Test func aSecondOutcomeIsIgnored() {
         var machine = machine("a", "b")
         _ = machine.ended(0, .success(0))

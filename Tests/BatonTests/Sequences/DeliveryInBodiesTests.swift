@@ -213,6 +213,29 @@ import Testing
         #expect(body.ending == "success")
     }
 
+    @Test("A search that reads a few of the operations that a body waits for does not get all of an iteration")
+    func limitedWaits() {
+        let stage = TestQueue(width: 1)
+        let queue = stage.queue
+        let gate = Gate()
+        let body = AsyncOperation("iterates") {
+            for try await _ in Numbers(20).deliver(
+                on: queue, width: 20, configure: { operation, number in operation.name = "\(number)" },
+                { _ in await gate.wait() })
+            {}
+        }
+        stage.run(body)
+        let few = body.waitsFor(first: 8)
+        #expect(few.operations.map(\.name) == (12..<20).map { "\($0)" })
+        #expect(!few.isComplete)
+        let all = body.waitsFor(first: 21)
+        #expect(all.operations.map(\.name) == (0..<20).map { "\($0)" })
+        #expect(all.isComplete)
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+    }
+
     @Test func explainNamesWhatTheBodyWaitsFor() {
         let stage = TestQueue(width: 1)
         let queue = stage.queue

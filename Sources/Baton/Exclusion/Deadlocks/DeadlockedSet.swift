@@ -231,7 +231,8 @@ struct WaitSimulation {
     /// True if all operations can finish.
     var isClear: Bool { blockedOnlyByQueues.isEmpty && cycles.isEmpty }
 
-    /// Returns nil if there are more operations or claims than `limit`.
+    /// Returns nil if there are more operations or claims than `limit`, or if one operation waits for at least as many
+    /// others.
     init?(from origins: [AnyOperation], limit: Int = .max) {
         guard let machine = ExclusionManager.snapshot(maxClaims: limit) else { return nil }
         self.machine = machine
@@ -246,7 +247,9 @@ struct WaitSimulation {
         while next < nodes.count {
             if nodes.count > limit { return false }
             let operation = nodes[next].operation
-            for source in operation.waitsFor {
+            let sources = operation.waitsFor(first: limit)
+            if !sources.isComplete { return false }
+            for source in sources.operations {
                 let place = place(of: source)
                 nodes[next].sources.append(place)
                 nodes[place].dependents.append(next)
