@@ -108,8 +108,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
                 + "queue, or use `run`"
         case .addedWithReader(let reader):
             """
-            was added to another queue with \(reader.map { "\($0)" } ?? "what takes its output"); this add was ignored. \
-            Add it before what takes its output
+            was added to another queue with \(reader.map { "\($0), which needs it" } ?? "what needs it"); this add was \
+            ignored. Add it before what needs it
             """
         case .changedAfterAdding(let what):
             "\(what) changed after the operation was added; the change was ignored. Change it before adding"

@@ -56,7 +56,8 @@ line.clear()
 
 let signal = await interruption.value
 for failure in failures { print("failed: \(failure)") }
-print("\(pages) pages, \(bytes) bytes, \(failures.count) failed, \(known.count - pages - failures.count) not visited")
+let notVisited = known.count - pages - failures.count
+print("\(pages) \(pages == 1 ? "page" : "pages"), \(bytes) bytes, \(failures.count) failed, \(notVisited) not visited")
 if let signal {
     print("ended by \(signal)")
     exit(130)
