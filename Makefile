@@ -116,11 +116,12 @@ bench-quick: ## a short benchmark: seconds, writes nothing
 	@scripts/bootstrap
 	$(BENCH) --quick
 
-# The tests that a sanitizer watches: engine (the suites in which threads interact), core (all tests of the engine), others (those
-# of the other modules, and of the library as a user has it), or all.
+# The tests that a sanitizer watches: engine (the suites in which threads interact), core (all tests of the engine), network (those
+# of BatonNetwork), others (those of the other modules, and of the library as a user has it), or all.
 WATCH ?= all
 WATCHED_engine := --filter 'StressTests|Guarantees'
-WATCHED_others := --skip '^Baton(Testing)?Tests|^StressTests'
+WATCHED_network := --filter BatonNetwork
+WATCHED_others := --skip '^Baton(Testing)?Tests|^StressTests|BatonNetwork'
 SANITIZED = BATON_TESTS=$(if $(filter engine core,$(WATCH)),core) swift
 .PHONY: sanitize
 sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitizer, then under AddressSanitizer; WATCH=engine
