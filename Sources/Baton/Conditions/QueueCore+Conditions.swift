@@ -63,9 +63,7 @@ extension QueueCore {
     ) async -> OperationError? {
         if dependencies.contains(where: { $0 != nil }) {
             let failures = await runDependencies(zip(dependencies, conditions), of: operation)
-            if let cycle = failures.lazy.map(\.error).first(where: { $0.isCycle(through: operation) }) {
-                return cycle
-            }
+            if let cycle = failures.firstCycle(through: operation) { return cycle }
             if operation.isCancelled { return .cancelled(reason: .requested) }
         }
         let exclusions = ExclusionSet(conditions.flatMap(\.exclusions))
@@ -210,8 +208,18 @@ extension AnyOperation {
     }
 }
 
-extension OperationError {
-    fileprivate func isCycle(through operation: AnyOperation) -> Bool {
-        if case .dependencyCycle(let path) = self { path.contains(operation.reference) } else { false }
+extension [OperationFailure] {
+    /// Returns the error of a cycle that the operation is on, also if it is one of the failures of a group: conditions
+    /// that are joined by `and` or `or` have their dependencies in a group.
+    fileprivate func firstCycle(through operation: AnyOperation) -> OperationError? {
+        var left = Array(reversed())
+        while let failure = left.popLast() {
+            switch failure.error {
+            case .dependencyCycle(let path) where path.contains(operation.reference): return failure.error
+            case .groupFailed(let failures): left += failures.reversed()
+            default: break
+            }
+        }
+        return nil
     }
 }

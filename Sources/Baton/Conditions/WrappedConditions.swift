@@ -119,7 +119,7 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
     }
 
     private func pair(_ first: AnyOperation?, _ second: AnyOperation?) -> AnyOperation? {
-        first == nil && second == nil ? nil : DependencyPair(first, second)
+        first == nil && second == nil ? nil : DependencyPair(first, second, name: "dependencies of ‘\(name)’")
     }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
@@ -160,10 +160,11 @@ private final class DependencyPair: GroupOperation, @unchecked Sendable {
     let first: AnyOperation?
     let second: AnyOperation?
 
-    init(_ first: AnyOperation?, _ second: AnyOperation?) {
+    init(_ first: AnyOperation?, _ second: AnyOperation?, name: String) {
         self.first = first
         self.second = second
-        super.init([first, second].compactMap { $0 }, name: nil, policy: .collectAll, maxConcurrentOperationCount: nil)
+        let dependencies = [first, second].compactMap { $0 }
+        super.init(dependencies, name: name, policy: .collectAll, maxConcurrentOperationCount: nil)
     }
 }
 

@@ -198,7 +198,7 @@ extension AsyncOperationQueue {
     /// its ``AsyncOperation/value`` or ``AnyOperation/waitUntilFinished()``.
     ///
     /// This does not return while the queue is suspended and has operations, or while an operation waits for one that
-    /// nobody adds.
+    /// nobody adds. An operation that was cancelled before it was added does not count.
     ///
     /// A body that awaits the idleness of another queue, itself or in a child task, releases its permit meanwhile. A
     /// body or a handler that awaits the idleness of its own queue would wait for itself: such a call is ``Misuse``,

@@ -23,12 +23,55 @@ private struct Answer: OperationCondition {
     static let throwing = Answer(name: "throws", result: .failure(Oops()))
 }
 
+/// Brings along an operation that was made elsewhere.
+private struct BroughtAlong: OperationCondition {
+    let operation: AnyOperation
+
+    func dependency(for operation: AnyOperation) -> AnyOperation? { self.operation }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
+}
+
 @Suite(.timeLimit(.minutes(10))) struct WrappedConditionTests {
     private func ending(_ condition: some OperationCondition) -> String {
         let stage = TestQueue()
         let operation = stage.noting("body").addCondition(condition)
         stage.run(operation)
         return operation.ending
+    }
+
+    @Test("A cycle through the dependency of a condition in and or or is found, whichever operation is added first")
+    func cycles() async {
+        for (isAdded, isBoth) in [(true, true), (true, false), (false, true), (false, false)] {
+            let queue = AsyncOperationQueue()
+            let (began, gate) = (Gate(), Gate())
+            let b = AsyncOperation("b") {}
+            let a = AsyncOperation("a") {
+                began.open()
+                await gate.wait()
+                try await b.value
+            }
+            let (before, yes) = (BroughtAlong(operation: a), Answer.yes)
+            if isBoth { b.addCondition(before.and(yes)) } else { b.addCondition(yes.negated.or(before)) }
+            if isAdded {
+                queue.add(a)
+                await began.wait()
+                gate.open()
+                while a.state != .executing || !a.explain().description.contains("‘b’") { await Task.yield() }
+                queue.add(b)
+            } else {
+                queue.add(b)
+                gate.open()
+            }
+            await queue.waitUntilIdle()
+            for member in [a, b] {
+                guard case .dependencyCycle(let path)? = member.error else {
+                    Issue.record("\(member.ending), \(isAdded ? "a" : "b") first, \(isBoth ? "and" : "or")")
+                    continue
+                }
+                #expect(path.contains(member.reference))
+            }
+        }
     }
 
     @Test func negated() {
