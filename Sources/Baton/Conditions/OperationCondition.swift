@@ -98,6 +98,9 @@ extension AnyOperation {
     /// image.addCondition(.mutuallyExclusive("gpu")).addCondition(EnoughSpace())
     /// ```
     ///
+    /// In a chain, the condition applies to the last step alone: `source.map { }.addCondition(rule)` leaves `source`
+    /// without the condition.
+    ///
     /// If the dependencies of an operation keep it from running (a policy is not met, or an input has no output), its
     /// conditions are not evaluated. A call after the add is ``Misuse`` and changes nothing.
     ///

@@ -1,6 +1,8 @@
 extension AsyncOperation {
     /// Makes an operation that runs `procedure` on the output of this one.
     ///
+    /// Settings that follow in the expression, such as a condition or a time limit, apply to the new operation alone.
+    ///
     /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     /// - Returns: The new operation, which depends on this one.
     @_disfavoredOverload  // Otherwise the compiler reports a mistake in a closure as one in a procedure.
@@ -28,6 +30,8 @@ extension AsyncOperation {
     /// ```swift
     /// let size = download.then { data in data.count }
     /// ```
+    ///
+    /// Settings that follow in the expression, such as a condition or a time limit, apply to the new operation alone.
     ///
     /// There is no overload whose closure takes a context, because with such an overload the compiler fails to
     /// type-check long chains. Write `AsyncOperation(source) { value, context in … }` for such a closure.
@@ -68,6 +72,8 @@ extension AsyncOperation {
     /// Makes an operation whose output is the result of calling `transform` with the output of this one.
     ///
     /// Use ``then(_:file:line:)`` for a closure that awaits.
+    ///
+    /// Settings that follow in the expression, such as a condition or a time limit, apply to the new operation alone.
     ///
     /// - Parameter transform: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.

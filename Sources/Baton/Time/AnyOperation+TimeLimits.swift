@@ -17,6 +17,9 @@ extension AnyOperation {
     /// the operation waits for dependencies, a permit, the end of a suspension, conditions and exclusions does not
     /// count; ``timeout(waiting:file:line:)`` limits that.
     ///
+    /// In a chain, the limit applies to the last step alone: `download.map { }.timeout(limit)` does not limit the
+    /// download.
+    ///
     /// If this method is called again, the last limit counts. A call after the operation was added is reported as
     /// ``Misuse`` and has no effect.
     ///
