@@ -31,6 +31,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidDeliveryWidth(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
+        /// In a further attempt, the body of this operation called `context.run` for an operation that had finished
+        /// without an output before the call. The call throws the old error again.
+        case ranFinishedOperation(in: OperationReference)
         /// `context.produce` was called after the body had returned.
         case producedAfterTheEnd
         /// `context.sleep` was called after the body had returned.
@@ -125,6 +128,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "a sequence cannot be delivered with a width of \(width); it is with 1. Ask for 1 or more"
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
+        case .ranFinishedOperation(let parent):
+            "had finished without an output before a further attempt of \(parent) called context.run for it; the attempt gets "
+                + "the old error. An operation runs once: make it in the body, so that each attempt has its own"
         case .producedAfterTheEnd:
             "context.produce was called after the body had returned. Produce before it returns, or add to a queue"
         case .sleptAfterTheEnd:

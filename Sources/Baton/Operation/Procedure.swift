@@ -122,6 +122,10 @@ extension OperationContext {
     /// task is cancelled, the child is cancelled, too, and this returns when the child has finished. The child may have
     /// been added before, also to another queue. Child tasks of the body may call this.
     ///
+    /// An operation runs once, so in a body that is retried, make the child in the body. A further attempt that calls
+    /// this for an operation which has already finished without an output gets the old error, and that is reported as
+    /// ``Misuse``.
+    ///
     /// - Parameter child: The operation to run.
     /// - Returns: The output of the child.
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
@@ -131,7 +135,11 @@ extension OperationContext {
     public func run<Output>(_ child: AsyncOperation<Output>) async throws(OperationError) -> Output {
         if let directCall { return try await directCall.queue.run(child) }
         let core = try runningCore(else: .ranAfterTheEnd)
-        if operation.isCancelled { child.cancel(reason: .parent(operation.reference)) }
+        if operation.isCancelled {
+            child.cancel(reason: .parent(operation.reference))
+        } else if attempt > 1, child.error != nil {
+            core.report(Misuse(.ranFinishedOperation(in: operation.reference), operation: child.reference), of: child)
+        }
         try await RunScope(child, on: core, parent: operation).outcome()
         return try child.finishedResult.get()
     }

@@ -188,6 +188,36 @@ import Testing
         #expect(skipped.attempts.isEmpty)
     }
 
+    // MARK: Operations that the body runs
+
+    @Test("A further attempt that runs an operation which has failed before is reported, each time")
+    func attemptsThatRunAFailedOperation() {
+        let stage = TestQueue()
+        let request = AsyncOperation<Int>("request") { throw Oops() }
+        let operation = AsyncOperation("operation") { context in try await context.run(request) }
+            .retry(.immediately, attempts: 3)
+        stage.run(operation)
+        #expect(operation.attempts.count == 3)
+        #expect(operation.ending == "failed: oops")
+        #expect(stage.misuseKinds == Array(repeating: .ranFinishedOperation(in: operation.reference), count: 2))
+        #expect(stage.misuses.events.allSatisfy { $0.operation == request.reference })
+        #expect(stage.misuses.events.first?.description.hasPrefix("‘request’: had finished without an output") == true)
+    }
+
+    @Test("A further attempt may run an operation that has an output, and operations of its own")
+    func attemptsThatRunOtherOperations() {
+        let stage = TestQueue()
+        let shared = AsyncOperation("shared") { 1 }
+        let operation = AsyncOperation<Void>("operation") { context in
+            _ = try await context.run(shared)
+            try await context.run(AsyncOperation<Void>("own") { throw Oops() })
+        }
+        .retry(.immediately, attempts: 3)
+        stage.run(operation)
+        #expect(operation.attempts.count == 3)
+        #expect(stage.misuses.events.isEmpty)
+    }
+
     // MARK: Predicates
 
     @Test func onlyWhatThePredicateLetsIsTriedAgain() {

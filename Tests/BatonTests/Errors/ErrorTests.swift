@@ -96,6 +96,7 @@ import Testing
             (.invalidWaitingLimit(0), "cannot be 0"),
             (.invalidDeliveryWidth(0), "width of 0"),
             (.ranAfterTheEnd, "after the body had returned"),
+            (.ranFinishedOperation(in: flour), "a further attempt of ‘flour’"),
             (.awaitedBeforeAdding, "is awaited, and nobody has added it"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.sleptAfterTheEnd, "context.sleep was called after"),

@@ -170,11 +170,12 @@ struct Driver: Sendable {
 }
 
 extension Misuse {
-    /// True if an operation was added that another operation had already brought along, to the same queue or to
-    /// another one.
-    var isOfSecondAdd: Bool {
+    /// True if the graphs of these tests contain this misuse: an operation was added that another operation had
+    /// already brought along, to the same queue or to another one, or a further attempt of a body runs an operation
+    /// that has already failed.
+    var isPlanned: Bool {
         switch kind {
-        case .addedTwice, .addedWithReader: true
+        case .addedTwice, .addedWithReader, .ranFinishedOperation: true
         default: false
         }
     }

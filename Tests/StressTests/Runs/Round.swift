@@ -72,7 +72,7 @@ final class Round: Sendable {
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor, clock: clock,
             onMisuse: { misuse in
-                if !misuse.isOfSecondAdd { ledger.violation("G10: \(misuse)") }
+                if !misuse.isPlanned { ledger.violation("G10: \(misuse)") }
             },
             probe: ledger.hasProbe ? probe : nil)
         if ledger.graph.hasHooks {

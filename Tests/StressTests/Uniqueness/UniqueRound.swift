@@ -38,7 +38,7 @@ final class UniqueRound: Sendable {
         queues = plan.queues.enumerated().map { index, note in
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
             let misused: @Sendable (Misuse) -> Void = { misuse in
-                ledger.check(misuse.isOfSecondAdd, "G10: \(misuse)")
+                ledger.check(misuse.isPlanned, "G10: \(misuse)")
             }
             guard let clock = scheduler?.clock else {
                 return AsyncOperationQueue(
