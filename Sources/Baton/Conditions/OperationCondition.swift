@@ -56,7 +56,8 @@ public protocol OperationCondition: Sendable {
 
     /// Decides whether `operation` may run, given the operation that ``dependency(for:)`` has returned.
     ///
-    /// The default throws the error of `dependency` if it has one, and calls ``evaluate(for:)`` otherwise.
+    /// The default calls ``evaluate(for:)`` if `dependency` has an output, and throws
+    /// ``OperationError/dependencyFailed(source:via:cause:)``, which names `dependency`, otherwise.
     ///
     /// - Parameters:
     ///   - operation: The operation that has the condition.
@@ -82,9 +83,10 @@ extension OperationCondition {
     /// Returns nil.
     public func dependency(for operation: AnyOperation) -> AnyOperation? { nil }
 
-    /// Throws the error of `dependency` if it has one, and calls ``evaluate(for:)`` otherwise.
+    /// Throws ``OperationError/dependencyFailed(source:via:cause:)`` if `dependency` has no output, and calls
+    /// ``evaluate(for:)`` otherwise.
     public func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        if let error = dependency?.error { throw error }
+        if let dependency, let error = dependency.error { throw error.asDependencyFailure(via: dependency.reference) }
         return try await evaluate(for: operation)
     }
 }

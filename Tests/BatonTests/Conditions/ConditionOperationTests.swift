@@ -57,6 +57,9 @@ private struct Brings: OperationCondition {
         stage.run(operation)
         #expect(operation.ending == "condition brings: oops")
         #expect(operation.error?.underlyingError as? Oops == Oops())
+        #expect(
+            operation.error?.description
+                == "the condition ‘brings’ failed: needs the output of ‘request’, which has none: oops")
         #expect(stage.ran.isEmpty)
     }
 
