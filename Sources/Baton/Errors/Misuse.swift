@@ -47,8 +47,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         /// The `finish` of a callback operation was called after its body had thrown.
         case finishedAfterThrowing
         /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
-        /// waited for itself.
-        case waitedForItsOwnQueue
+        /// waited for itself. The text names the call.
+        case waitedForItsOwnQueue(String)
         /// The signal is one that a program cannot wait for. The text says why.
         case unusableSignal(ShutdownSignal, String)
         /// The exclusion is one that nobody could ever hold. The text says why.
@@ -145,9 +145,13 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .finishedAfterThrowing:
             "finish was called although the body had thrown; the call was ignored. Throw only before something is "
                 + "started that calls it"
-        case .waitedForItsOwnQueue:
-            "a body or a handler called waitUntilIdle, drain or shutdown of its own queue, which would wait for itself; the call "
-                + "did nothing, and the queue takes operations as before. Call it outside"
+        case .waitedForItsOwnQueue(let call):
+            // Without an operation, the text begins with the name of the queue.
+            (operation == nil
+                ? "a handler called \(call) of its own queue"
+                : "called \(call) of its own queue\(queue.map { " ‘\($0)’" } ?? "")")
+                + ", which would wait for itself; the call did nothing, and the queue takes operations as before. "
+                + "Call it outside"
         case .unusableSignal(let signal, let problem):
             "shutdown cannot wait for \(signal): \(problem); it does not. Use .interrupt, .terminate or .hangUp"
         case .invalidExclusion(let problem):

@@ -21,7 +21,7 @@ extension AsyncOperationQueue {
     /// The method may be called several times; all calls return when the queue is idle. Calling it in a body or a
     /// handler of this queue is ``Misuse`` and changes nothing.
     public func drain() async {
-        if refusesToWaitForItself() { return }
+        if refusesToWaitForItself(in: "drain") { return }
         core.shutDown(to: .draining)
         await core.waitUntilIdleReleasingPermit()
     }
@@ -47,7 +47,7 @@ extension AsyncOperationQueue {
     ///   - clock: The clock that measures `limit`.
     public func shutdown<C: Clock>(within limit: Duration, clock: C = ContinuousClock()) async
     where C.Duration == Duration {
-        if refusesToWaitForItself() { return }
+        if refusesToWaitForItself(in: "shutdown") { return }
         core.shutDown(to: .draining)
         let core = core
         if limit <= .zero {
@@ -80,9 +80,10 @@ extension AsyncOperationQueue {
     /// ```
     public var isShuttingDown: Bool { core.state.withLock { $0.shutdownState != .running } }
 
-    func refusesToWaitForItself() -> Bool {
+    /// Returns true, and reports the call, if a body or a handler of this queue makes it.
+    func refusesToWaitForItself(in call: String) -> Bool {
         guard let task = WorkerTaskContext.current, task.belongs(to: core) else { return false }
-        core.report(Misuse(.waitedForItsOwnQueue, operation: task.running?.reference, queue: name))
+        core.report(Misuse(.waitedForItsOwnQueue(call), operation: task.running?.reference, queue: name))
         return true
     }
 }

@@ -209,7 +209,7 @@ extension AsyncOperationQueue {
     /// ``AnyOperation/explain()`` then says only that they wait for that idleness. Cancelling such a body does not end
     /// its wait.
     public func waitUntilIdle() async {
-        if refusesToWaitForItself() { return }
+        if refusesToWaitForItself(in: "waitUntilIdle") { return }
         await core.waitUntilIdleReleasingPermit()
     }
 }

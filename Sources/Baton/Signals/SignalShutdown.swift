@@ -80,7 +80,7 @@ extension AsyncOperationQueue {
         file: StaticString = #fileID, line: UInt = #line,
         onSignal: @escaping @Sendable (_ signal: ShutdownSignal) -> Void = { _ in }
     ) async -> ShutdownSignal? where C.Duration == Duration {
-        if refusesToWaitForItself() { return nil }
+        if refusesToWaitForItself(in: "shutdown") { return nil }
         let core = core
         let shutdown = SignalShutdown(of: core, on: [first] + more, within: limit, TimeSource(clock), onSignal)
         let problems = shutdown.subscribe()

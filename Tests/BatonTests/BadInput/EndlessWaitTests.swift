@@ -186,7 +186,7 @@ import Testing
         let body = AsyncOperation("body") { [queue = stage.queue] in await queue.waitUntilIdle() }
         stage.run(body)
         #expect(body.ending == "success")
-        #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue("waitUntilIdle")])
         #expect(stage.misuses.events.map(\.operation) == [body.reference])
     }
 
@@ -200,7 +200,7 @@ import Testing
         }
         stage.run(operation)
         #expect(stage.ran == ["operation", "handler"])
-        #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue("waitUntilIdle")])
     }
 
     @Test("A body may call `waitUntilIdle` of another queue")

@@ -102,7 +102,7 @@ import Testing
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
             (.finishedAfterThrowing, "Throw only before"),
-            (.waitedForItsOwnQueue, "its own queue"),
+            (.waitedForItsOwnQueue("drain"), "called drain of its own queue ‘kitchen’, which"),
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
             (.invalidRate("the count is 0"), "its turn: the count is 0"),
             (.conflictingRates(name: "‘partner’"), "the slower ones count"),
@@ -116,6 +116,8 @@ import Testing
             #expect(Misuse(kind, queue: "kitchen").description.hasPrefix("queue ‘kitchen’: "))
         }
         #expect(Misuse(.addedTwice, operation: bread).description.contains("was added to a queue twice"))
+        let inHandler = Misuse(.waitedForItsOwnQueue("shutdown"), queue: "kitchen")
+        #expect(inHandler.description.hasPrefix("queue ‘kitchen’: a handler called shutdown of its own queue, which"))
     }
 
     @Test("The description of several failures names the roots, and counts the operations that did not run")

@@ -188,7 +188,7 @@ import Testing
         let operation = stage.noting("operation")
         operation.willFinish { [queue = stage.queue] _ in await queue.waitUntilIdle() }
         stage.run(operation)
-        #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue("waitUntilIdle")])
         #expect(operation.state == .finished)
     }
 

@@ -209,7 +209,7 @@ import Testing
         }
         stage.run(body)
         #expect(body.ending == "success")
-        #expect(stage.misuseKinds == [.waitedForItsOwnQueue, .waitedForItsOwnQueue])
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue("drain"), .waitedForItsOwnQueue("shutdown")])
         stage.run(stage.noting("next"))
         #expect(stage.ran == ["next"])
     }

@@ -261,7 +261,7 @@ struct SignalShutdownTests {
         }
         let signal = try! await inside.value
         #expect(signal == nil)
-        #expect(rig.misuses.events.map(\.kind) == [.waitedForItsOwnQueue])
+        #expect(rig.misuses.events.map(\.kind) == [.waitedForItsOwnQueue("shutdown")])
         #expect(ShutdownSignal.urgent.isLeftToTheSystem)
         rig.gate.open()
         #expect(rig.queue.add("late", {}).ending != "queueShutDown")
