@@ -84,6 +84,19 @@ extension AsyncOperation {
         AsyncOperation<New>(nil, self) { output in try transform(output) }.recordOrigin(step: .map, file, line)
     }
 
+    /// Makes an operation with a name whose output is the result of calling `transform` with the output of this one.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - transform: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
+    /// - Returns: The new operation, which depends on this one.
+    public final func map<New: Sendable>(
+        _ name: String?, _ transform: @escaping @Sendable (Output) throws -> New
+    ) -> AsyncOperation<New> {
+        AsyncOperation<New>(name, self) { output in try transform(output) }
+    }
+
     /// Makes an operation that runs the operation which `transform` returns as its child, and has the child's output.
     ///
     /// If the child fails, the new operation fails with the child's error, as with ``OperationContext/run(_:)``.

@@ -36,12 +36,22 @@ extension AsyncOperationQueue {
 
     /// Adds several operations, each as ``add(_:includingDependencies:file:line:)`` does.
     ///
+    /// - Parameters:
+    ///   - first: The first operation to add.
+    ///   - second: The second operation to add.
+    ///   - more: Further operations to add, in their order.
+    ///   - includingDependencies: Whether to add every dependency, direct or not, instead of the inputs alone.
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
     public func add(
-        _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., file: StaticString = #fileID,
-        line: UInt = #line
+        _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., includingDependencies: Bool = false,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
-        add([first, second] + more, file: file, line: line)
+        let operations = [first, second] + more
+        if includingDependencies {
+            for operation in operations { add(operation, true, file, line) }
+        } else {
+            add(operations, file: file, line: line)
+        }
     }
 
     /// Adds several operations in their order. This is the fastest way to add many operations.

@@ -10,6 +10,7 @@ import Testing
 
     @Test func mapChangesTheOutput() async throws {
         #expect(try await queue.run(AsyncOperation { 2 }.map { $0 * 3 }.map { "\($0)" }) == "6")
+        #expect(try await queue.run(AsyncOperation { 2 }.map("tripled") { $0 * 3 }) == 6)
         let thrown = AsyncOperation { 2 }.map { _ -> Int in throw Oops() }
         try? await _ = queue.run(thrown)
         #expect(thrown.ending == "failed: oops")

@@ -50,6 +50,7 @@ import Testing
     func namesCount() {
         let source = AsyncOperation("source") { 1 }
         #expect(name(source.then("next") { $0 }) == "next")
+        #expect(name(source.map("next") { $0 }) == "next")
         #expect(name(source.then { $0 }.name("next")) == "next")
         #expect(name(AsyncOperation<[Int]>.collect("all", [source])) == "all")
         #expect(source.then { $0 }.name == nil)

@@ -55,6 +55,18 @@ import Testing
         #expect(stage.ran.suffix(3) == ["other", "input", "third"])
     }
 
+    @Test("Adding several operations includes their dependencies if the call says so, and each runs once")
+    func dependenciesOfSeveral() {
+        let shared = stage.noting("shared")
+        let first = stage.noting("first", after: shared)
+        let second = stage.noting("second", after: shared, first)
+        let third = stage.noting("third", after: stage.noting("other"))
+        stage.queue.add(second, first, third, includingDependencies: true)
+        stage.steps.runAll()
+        #expect(stage.ran.sorted() == ["first", "other", "second", "shared", "third"])
+        #expect(stage.misuseKinds == [])
+    }
+
     @Test("An input that was brought along may be added again to the same queue, and is misuse on another one")
     func secondAdds() {
         let gate = Gate()
