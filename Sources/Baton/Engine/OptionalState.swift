@@ -6,7 +6,7 @@
 /// `@exclusivity(unchecked)` spares the dynamic check for every handler and precondition. Accesses cannot overlap: the
 /// lock excludes other threads, and no closure that runs during an access reads the same property.
 class OptionalState {
-    @exclusivity(unchecked) var name: String?
+    @exclusivity(unchecked) private var storedName: String?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// True if a worker has taken the operation, and it is not yet known whether its body will run.
     @exclusivity(unchecked) var isStartPending = false
@@ -28,11 +28,18 @@ class OptionalState {
     /// Called for a ``TimedState`` that replaces `former`. This happens before the add, so there is no state of a run.
     init(timedAfter former: OptionalState?) {
         guard let former else { return }
-        name = former.name
+        storedName = former.storedName
         handlers = former.handlers
         preconditions = former.preconditions
         waitersIfAny = former.waitersIfAny
         rare = former.rare
+    }
+
+    /// The name that the operation was given. An empty name is none, because a text could not show it.
+    @inline(__always)
+    final var name: String? {
+        get { storedName }
+        set { storedName = newValue?.isEmpty == true ? nil : newValue }
     }
 
     /// This object as a ``TimedState``, or nil if it is not one.

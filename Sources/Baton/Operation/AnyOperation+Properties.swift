@@ -2,7 +2,7 @@ extension AnyOperation {
     /// The name that errors and explanations use; without one, the type of the procedure; nil if there is neither.
     ///
     /// Errors and explanations name an operation without a name after the place in the source that made it, as in
-    /// "parse.swift:38" or "parse.swift:38 then"; see ``OperationReference/name``.
+    /// "parse.swift:38" or "parse.swift:38 then"; see ``OperationReference/name``. An empty name is no name.
     ///
     /// Setting the name after the add is ``Misuse`` and changes nothing.
     public final var name: String? {

@@ -13,7 +13,8 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// The operation's name; without one, the type of its procedure; otherwise the place in the source that made it.
     ///
     /// A place reads "parse.swift:38", or "parse.swift:38 then" for an operation that `then` has made. An operation
-    /// that is made from a closure with a `default:` for its input has no place, and is called "operation" with its id.
+    /// that is made from a closure with a `default:` for its input, or with an empty name, has no place, and is called
+    /// "operation" with its id.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
     /// The name in typographic quotes, on one line. Control characters of the name are replaced by spaces.

@@ -56,6 +56,19 @@ import Testing
         #expect(source.then { $0 }.name == nil)
     }
 
+    @Test("An empty name is no name")
+    func emptyNames() {
+        let file = "FallbackNameTests.swift"
+        let source = AsyncOperation("source") { 1 }
+        let cleared = source.then { $0 }.name("")
+        #expect(name(cleared) == "\(file):\(#line - 1) then")
+        #expect(cleared.name == nil)
+        let unnamed = AsyncOperation("") { 1 }
+        #expect(name(unnamed) == "operation \(unnamed.reference.id)")
+        unnamed.name = "given"
+        #expect(name(unnamed) == "given")
+    }
+
     @Test("An error of an operation that needs another one contains the location")
     func errorsNameThePlace() async {
         let line = #line + 1
