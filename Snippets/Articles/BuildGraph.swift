@@ -35,5 +35,11 @@ for (name, sources) in needs {
 }
 
 let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
-try await queue.run(operations["book"]!)  // made pictures, made cover, made pages, made book
+do {
+    try await queue.run(operations["book"]!)  // made pictures, made cover, made pages, made book
+} catch .skipped(.condition(let reason)) {
+    print("book: \(reason)")  // if the book itself is up to date
+} catch {
+    throw error
+}
 print(operations["index"]!.state)  // created, because the book does not need it

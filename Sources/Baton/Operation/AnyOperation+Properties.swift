@@ -28,11 +28,12 @@ extension AnyOperation {
 
     /// The priority that decides which of several ready operations of the queue starts first; `.normal` by default.
     ///
-    /// The priority may be set at any time. It decides when the operation starts, and when its body goes on after a
-    /// wait. Everything that the operation waits for (dependencies, the original of a join, operations that its body
-    /// awaits or iterates) gets at least the same priority, transitively, and keeps it; otherwise an urgent operation
-    /// would wait for one of low priority. So this value may be higher than the one that was set. The priority has no
-    /// effect on the order in which operations get an ``Exclusion``, and does not raise the holders of one.
+    /// The priority may be set at any time, and has no effect after the operation has finished. It decides when the
+    /// operation starts, when its body goes on after a wait, and when a further attempt starts. Everything that the
+    /// operation waits for (dependencies, the original of a join, operations that its body awaits or iterates) gets at
+    /// least the same priority, transitively, and keeps it; otherwise an urgent operation would wait for one of low
+    /// priority. So this value may be higher than the one that was set. The priority has no effect on the order in
+    /// which operations get an ``Exclusion``, and does not raise the holders of one.
     ///
     /// - Complexity: Getting is O(1). Setting is O(1), or, if it raises the priority, O(n) for n operations: those that
     ///   this one waits for directly, those that are raised because of it, and those that these wait for directly.
