@@ -101,6 +101,21 @@ struct SeededScheduleTests {
         #expect(Set(waits).count == 11)
     }
 
+    @Test("A queue without the scheduler as its executor is named as a possible cause")
+    func stuckBehindAnotherExecutor() async throws {
+        let gate = Gate()
+        let error = await #expect(throws: ScheduleError.self) {
+            try await SeededScheduler(seed: 1).run { scheduler in
+                let queue = AsyncOperationQueue(clock: scheduler.clock)
+                queue.add("elsewhere") { await gate.wait() }
+                await queue.waitUntilIdle()
+            }
+        }
+        gate.open()
+        #expect(error == .stuck(seed: 1))
+        #expect("\(try #require(error))".contains("a queue that was made without `executor: scheduler`"))
+    }
+
     @Test("A body elsewhere that holds an exclusion is named as a possible cause")
     func stuckBehindAnExclusion() async throws {
         let gate = Gate()

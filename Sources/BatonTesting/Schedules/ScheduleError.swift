@@ -77,15 +77,16 @@ extension ScheduleError: CustomStringConvertible {
         case .stuck:
             """
             the body has not ended, but no job can run and nobody sleeps on the scheduler's clock. Either tasks wait \
-            for one another, or one waits for something outside the scheduler: a real clock, the main actor, a Task \
-            without this executor, another thread, or an exclusion that an operation of another test holds, because \
-            exclusions are those of the whole process.
+            for one another, or one waits for something outside the scheduler: a queue that was made without \
+            `executor: scheduler`, a real clock, the main actor, a Task without this executor, another thread, or an \
+            exclusion that an operation of another test holds, because exclusions are those of the whole process.
             """
         case .notDeterministic(_, let foreignJobs):
             """
-            \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a real clock, the main actor, a plain Task \
-            (write Task(executorPreference:)), a continuation resumed by another thread, and for an exclusion whose \
-            name a test that runs in parallel uses, too: exclusions are those of the whole process.
+            \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a queue that was made without \
+            `executor: scheduler`, a real clock, the main actor, a plain Task (write Task(executorPreference:)), a \
+            continuation resumed by another thread, and for an exclusion whose name a test that runs in parallel uses, \
+            too: exclusions are those of the whole process.
             """
         case .endless(_, let jobs):
             "\(jobs) \(jobs == 1 ? "job has" : "jobs have") run and there is no end. Look for a loop that polls."
