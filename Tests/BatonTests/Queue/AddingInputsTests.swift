@@ -81,7 +81,7 @@ import Testing
         #expect(misuses.events.map(\.kind) == [.addedWithReader(second.reference)])
         #expect(
             misuses.events.first.map { "\($0)" }?.contains(
-                "‘first’: was added to another queue with ‘second’; this add was ignored") == true)
+                "‘first’: was added to another queue with ‘second’, which needs it; this add was ignored") == true)
 
         let third = AsyncOperation("third", first) { $0 + 1 }
         stage.run(first, third)
