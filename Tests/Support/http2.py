@@ -12,6 +12,7 @@ ignores the paths of requests. It needs only the standard library.
 
   ok                   200; the body is the number of bytes received
   bytes=N              200 with N reproducible bytes
+  head=N               like ok, with N more fields of 1,000 bytes, head and body in one write
   interim              103, then like ok
   trailers             like ok, with a field after the body
   hold                 no response
@@ -46,7 +47,7 @@ import sys
 import threading
 import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM = 0, 2, 7
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -60,7 +61,11 @@ def pattern(count):
 
 
 def literal(text):
-    return bytes([len(text)]) + text.encode()
+    """A text with its length: RFC 7541, 5.1 and 5.2."""
+    length, size = bytes([min(len(text), 127)]), len(text) - 127
+    while size >= 128:
+        length, size = length + bytes([size % 128 + 128]), size // 128
+    return (length + bytes([size]) if len(text) >= 127 else length) + text.encode()
 
 
 def fields(**values):
@@ -100,8 +105,11 @@ class Connection:
             data += piece
         return data
 
+    def frame(self, kind, flags, stream, payload=b""):
+        return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
     def send(self, kind, flags, stream, payload=b""):
-        frame = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+        frame = self.frame(kind, flags, stream, payload)
         with self.sending:
             self.link.sendall(frame)
 
@@ -213,6 +221,17 @@ class Connection:
         if trailers:
             self.head(stream, trailers, END_STREAM)
 
+    def send_long_head(self, stream, count):
+        body = str(self.counts[stream]).encode()
+        block = status(200) + b"".join(fields(**{f"x_{number}": "x" * 1000}) for number in range(count))
+        pieces = [block[at : at + 16000] for at in range(0, len(block), 16000)]
+        frames = [
+            self.frame(CONTINUATION if at else HEADERS, END_HEADERS if piece is pieces[-1] else 0, stream, piece)
+            for at, piece in enumerate(pieces)
+        ]
+        with self.sending:
+            self.link.sendall(b"".join(frames) + self.frame(DATA, END_STREAM, stream, body))
+
     def send_half(self, stream):
         self.head(stream, status(200) + fields(content_length=10))
         self.send(DATA, 0, stream, b"01234")
@@ -220,6 +239,8 @@ class Connection:
     def answer(self, stream, step, count=0):
         if step == "ok":
             self.send_ok(stream)
+        elif step == "head":
+            self.send_long_head(stream, int(count))
         elif step == "interim":
             self.head(stream, status(103) + fields(link="</style.css>"))
             self.send_ok(stream)

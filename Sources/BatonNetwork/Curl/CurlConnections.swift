@@ -65,6 +65,9 @@
         /// Returns whether a connection is known to use HTTP/2.
         func usesHTTP2(_ id: ID) -> Bool { connection(id)?.version == .http2 }
 
+        /// Returns whether a connection is known to use HTTP/1.1.
+        func usesHTTP1(_ id: ID) -> Bool { connection(id)?.version == .http1 }
+
         /// Returns whether bytes have arrived that belong to no request, because the server sent more than its
         /// response.
         ///

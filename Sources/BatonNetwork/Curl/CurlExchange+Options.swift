@@ -77,6 +77,7 @@
             // Only the first connection to a host shows whether it speaks HTTP/2, so that no further ones are needed.
             waitsForOthers = isSecure && mayMultiplex
             handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
+            setBufferSize(forHeadOfHTTP2: waitsForOthers)
             switch configuration.proxy {
             case .environment: break
             case .none: handle.set(CURLOPT_PROXY, "")
@@ -92,6 +93,16 @@
                 handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
                 handle.set(CURLOPT_LOW_SPEED_TIME, Int(min(max(1, seconds), Int64(Int32.max))))
             }
+        }
+
+        /// Sets how many bytes libcurl reads at a time.
+        ///
+        /// libcurl 7.88 does not read the rest of an HTTP/2 head that is longer than its buffer until more bytes
+        /// arrive, or gives the rest to another request of the connection. It refuses heads of more than 128 KB, which
+        /// fit into the larger buffer. A body is read in small pieces, because a slow reader has to keep what one piece
+        /// unpacks to. libcurl allocates the buffer when a transfer begins, so it must not grow before the end.
+        func setBufferSize(forHeadOfHTTP2 isForHead: Bool) {
+            handle.set(CURLOPT_BUFFERSIZE, isForHead ? 256 * 1024 : Int(CURL_MAX_WRITE_SIZE))
         }
 
         var isSecure: Bool { transfer.request.url?.scheme?.lowercased() == "https" }

@@ -215,6 +215,7 @@
             }
             self.connection = connection
             usesHTTP2 = connections.usesHTTP2(connection)
+            if connections.usesHTTP1(connection) { setBufferSize(forHeadOfHTTP2: false) }
             acknowledgedCount = connections.acknowledgedCount(connection)
             lastActivity = clock.now
             requestCount += 1
@@ -246,6 +247,7 @@
                     return fail(.proxyRefused(proxy: proxy, status: 407))
                 }
                 self.head = head
+                setBufferSize(forHeadOfHTTP2: false)
                 noteVersion()
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)

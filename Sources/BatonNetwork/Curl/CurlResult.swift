@@ -97,6 +97,10 @@
             let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
             if status >= 300 { return .proxyRefused(proxy: proxy, status: status) }
             if text.hasPrefix("Too large response headers") { return .invalidAnswer(words) }
+            // libcurl accepts heads of 128 KB. A longer one ends the connection, with all of its requests.
+            if usesHTTP2, text.contains("callback function failed") {
+                return .invalidAnswer("a head on its HTTP/2 connection is longer than the 128 KB that libcurl accepts")
+            }
             // A server that rejects the client's certificate, or misses one, says so after the key exchange (RFC 8446,
             // 4.4.2.4).
             if text.contains("SSL routines"), text.contains("alert") { return .insecureConnection(words) }

@@ -58,6 +58,33 @@
             #expect(await pair.events()["end 1 5 0"] == 1)
         }
 
+        @Test("Long heads arrive, and each belongs to its own request", arguments: [20, 40, 90, 120])
+        func longHeads(_ count: Int) async throws {
+            let pair = await Pair("head=\(count)")
+            defer { pair.server.stop() }
+            let page = pair.page.timeout(.seconds(20))
+            #expect(try await outcome(page).get().headers.names.count == count)
+            let queue = AsyncOperationQueue()
+            let pages = (0..<10).map { _ in AsyncOperation(page) }
+            queue.add(pages)
+            for page in pages {
+                let response = try await page.value
+                #expect(response.headers.names.count == count && response.data == Data("0".utf8))
+            }
+        }
+
+        @Test("A head that libcurl does not accept is an invalid answer at once")
+        func tooLongHeads() async throws {
+            let pair = await Pair("head=140")
+            defer { pair.server.stop() }
+            let error = await failure(pair.page.timeout(.seconds(60)))
+            guard case .invalidAnswer(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("128 KB"))
+        }
+
         @Test("A slow reader does not hold up the other requests of its connection")
         func slowReaders() async throws {
             let pair = await Pair("ok bytes=60000000 ok")
