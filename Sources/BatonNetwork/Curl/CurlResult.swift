@@ -38,14 +38,15 @@
                         + "other characters than letters and digits")
             }
             // libcurl reports malformed chunks with several different codes.
-            if text.contains("chunked-encod") { return .invalidAnswer(words) }
+            if text.contains("chunked-encod"), !isChunkedContentProblem { return .invalidAnswer(words) }
             switch code {
             case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
             // libcurl reports this code for a carriage return inside a line of the head.
             case CURLE_BAD_FUNCTION_ARGUMENT: return .invalidAnswer("its head is damaged")
             case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
                 return .invalidAnswer("its content is damaged, or packed in a way that libcurl cannot unpack: \(words)")
-            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .invalidAnswer(words)
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+                return .invalidAnswer(isAboutConnection ? "it is not HTTP" : words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
                 return hasDescriptors ? .proxyNotReached(proxy: proxy, words) : .tooManyOpenFiles
@@ -75,7 +76,17 @@
         }
 
         /// The text of libcurl, or its general description of the code.
-        private var words: String { text.isEmpty ? String(cString: curl_easy_strerror(code)) : text.trimmed }
+        private var words: String {
+            text.isEmpty || isChunkedContentProblem ? String(cString: curl_easy_strerror(code)) : text.trimmed
+        }
+
+        /// A Boolean value that indicates whether content that arrived in chunks cannot be used. The chunks are valid,
+        /// and the code says what is wrong with the content.
+        private var isChunkedContentProblem: Bool { text.hasPrefix("Failed reading the chunked-encoded stream") }
+
+        /// A Boolean value that indicates whether the text is about a broken connection. libcurl keeps the first text
+        /// of a transfer, which may be that of an error which it has overcome.
+        private var isAboutConnection: Bool { text.hasPrefix("Recv failure") || text.hasPrefix("Send failure") }
 
         // MARK: Connections
 

@@ -6,7 +6,18 @@ extension HTTPError: CustomStringConvertible {
     ///
     /// Text from a server keeps its line ends, but loses all other control characters, which a terminal might
     /// interpret.
-    public var description: String { (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)").cleanLines }
+    public var description: String {
+        (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)\(advice)").cleanLines
+    }
+
+    /// The advice for an answer that does not look like HTTP. It does not apply to a server that has completed a TLS
+    /// handshake, nor to problems that concern the content.
+    private var advice: String {
+        guard case .invalidAnswer(let text) = reason, !text.hasPrefix("its content"),
+            (redirectedTo ?? url).lowercased().hasPrefix("http:")
+        else { return "" }
+        return ". Check that the port speaks HTTP, and whether it wants https"
+    }
 
     /// The redirect target and the proxy, where they help to understand the error.
     private var way: String {
@@ -60,8 +71,6 @@ extension HTTPError.Reason: CustomStringConvertible {
                 + "\(promised == 1 ? "was" : "were") promised"
         case .invalidAnswer(let text):
             "the answer cannot be understood (\(text))"
-                // These problems concern the content. The port does speak HTTP.
-                + (text.hasPrefix("its content") ? "" : ". Check that the port speaks HTTP, and whether it wants https")
         case .bodyTooLarge(let limit):
             "the body is larger than \(limit.inBytes). Raise the limit, or download it to a file"
         case .tooManyRedirects:

@@ -178,6 +178,17 @@ import Testing
         for (reason, text) in texts { #expect(reason.description.contains(text)) }
     }
 
+    @Test("The advice for an answer that is not HTTP is given only for connections without TLS")
+    func advice() throws {
+        for (scheme, problem, isGiven) in [
+            ("http", "not HTTP", true), ("https", "not HTTP", false), ("http", "its content is damaged", false),
+        ] {
+            let request = URLRequest(url: try #require(URL(string: "\(scheme)://example.org/")))
+            let error = HTTPError(.invalidAnswer(problem), request)
+            #expect(error.description.contains("whether it wants https") == isGiven)
+        }
+    }
+
     @Test func aNegativeDeadlineAndNoTimeoutAreNoTraps() async {
         guard case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).deadline(.seconds(-1)))?.reason
         else {

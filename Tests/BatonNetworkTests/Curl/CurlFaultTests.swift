@@ -82,6 +82,40 @@
             }
         }
 
+        @Test("The error of content that cannot be unpacked is the same with a length and in chunks")
+        func damagedContent() async throws {
+            // A gzip stream with bytes after its end, bytes that are no brotli stream, and 200 MB of zeros.
+            let text = "H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAEpVTks="
+            let zeros =
+                "z///fwAkAOKxQHLv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////w"
+                + "BIAMRhAeje//P//x8ACYA4LADd+3/+//8DIAEQhwWge//P//9/ACQA4rAAdO//+f//D4AEQBwWgO79P////wGQAIjD"
+                + "AtC9/+f//z8AEgBxWAC69//5//8HQAIgDgtA9/4P"
+            let contents = [
+                ("gzip", Data(base64Encoded: text), "cannot unpack"),
+                ("br", Data(repeating: 0xff, count: 50), "cannot unpack"),
+                ("br", Data(base64Encoded: zeros), "far more than was sent"),
+            ]
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                for (encoding, content, words) in contents {
+                    let content = try #require(content)
+                    let field = "Content-Encoding: \(encoding)"
+                    let size = String(content.count, radix: 16)
+                    faults.on(
+                        "/length", .answerHead(200, [field, "Content-Length: \(content.count)"]), .send(content))
+                    faults.on(
+                        "/chunks", .answerHead(200, [field, "Transfer-Encoding: chunked"]), .send("\(size)\r\n"),
+                        .send(content), .send("\r\n0\r\n\r\n"))
+                    let error = await failure(HTTPData(faults.url("/length")))
+                    guard case .invalidAnswer(let text)? = error?.reason else {
+                        Issue.record("\(encoding): \(String(describing: error))")
+                        continue
+                    }
+                    #expect(text.hasPrefix("its content") && text.contains(words))
+                    #expect(await failure(HTTPData(faults.url("/chunks")))?.reason == error?.reason)
+                }
+            }
+        }
+
         @Test(
             "A stalled body does not hide that the server has closed the connection or answered",
             arguments: [nil, 10])

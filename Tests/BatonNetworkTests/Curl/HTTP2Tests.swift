@@ -249,6 +249,8 @@
             }
             #expect(text.contains("HTTP/2"))
             #expect(error?.isTransient == false)
+            // The server has completed a TLS handshake.
+            #expect(error?.description.contains("wants https") == false)
         }
     }
 #endif
