@@ -115,7 +115,8 @@
             ///
             /// At most half as many are kept as the process could have files open when the transport sent its first
             /// request, so that kept connections do not prevent new ones. After a burst of requests, the surplus is
-            /// closed one by one, with later requests.
+            /// closed one by one, with later requests. If a request or a file finds no free descriptor, all transports
+            /// of the process close the connections that have been unused for a second or two, for the next attempt.
             public var idleConnections = 100
             /// A speed below which a transfer fails. If nil, only the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?

@@ -14,7 +14,7 @@
             handle.set(CURLOPT_QUICK_EXIT, true)
             // For each request, libcurl 7.88 walks over all hosts in its DNS cache.
             handle.set(CURLOPT_DNS_CACHE_TIMEOUT, 5)
-            if connections.lacksDescriptors { handle.set(CURLOPT_MAXAGE_CONN, 1) }
+            if connections.lacksDescriptors { handle.setShortestConnectionAge() }
             if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
             handle.set(CURLOPT_FOLLOWLOCATION, false)

@@ -156,6 +156,7 @@
             if socket < 0 {
                 lacksDescriptors = [EMFILE, ENFILE].contains(error)
                 connections.lacksDescriptors = lacksDescriptors
+                if lacksDescriptors { CurlThread.closeUnusedConnections() }
                 return
             }
             connections.lacksDescriptors = false

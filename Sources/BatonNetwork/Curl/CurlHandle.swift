@@ -51,6 +51,20 @@
             curl_easy_pause(pointer, (receiving ? 0 : CURLPAUSE_RECV) | (sending ? 0 : CURLPAUSE_SEND))
         }
 
+        /// Makes libcurl close connections that have been unused for a second when it looks for one.
+        func setShortestConnectionAge() { set(CURLOPT_MAXAGE_CONN, 1) }
+
+        /// Sets up a transfer that fails before it has a connection.
+        func setNoConnection() {
+            set(CURLOPT_NOSIGNAL, true)
+            set(CURLOPT_PROXY, "")
+            set(CURLOPT_URL, "http://127.0.0.1/")
+            setShortestConnectionAge()
+            // Otherwise a kept connection to that address would be used.
+            set(CURLOPT_FRESH_CONNECT, true)
+            _ = baton_curl_set_socket(pointer) { _, _, _ in -1 }
+        }
+
         // MARK: Information
 
         func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }

@@ -87,6 +87,7 @@
                 if let exchange = running[ObjectIdentifier(transfer)] { abort(exchange, CancellationError()) }
             case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving(at: clock.now)
             case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending(at: clock.now)
+            case .closeUnusedConnections: multi.closeUnusedConnections()
             }
         }
 

@@ -50,6 +50,19 @@
             curl_multi_perform(multi, &count)
         }
 
+        /// Closes the connections that have been unused for a second.
+        ///
+        /// libcurl 7.88 has no function for that, but it looks for old connections when a transfer asks for one. The
+        /// transfer of this method gets none, because its callback opens no socket.
+        func closeUnusedConnections() {
+            guard let handle = CurlHandle() else { return }
+            handle.setNoConnection()
+            add(handle)
+            perform()
+            remove(handle)
+            handle.close()
+        }
+
         func nextEnded() -> (CurlHandle, CURLcode)? {
             var code = CURLE_OK
             return baton_curl_next_ended(multi, &code).map { (CurlHandle(pointer: $0), code) }

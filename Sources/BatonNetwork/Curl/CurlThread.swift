@@ -15,6 +15,7 @@
             case cancel(CurlTransfer)
             case resumeReceiving(CurlTransfer)
             case resumeSending(CurlTransfer)
+            case closeUnusedConnections
         }
 
         private struct State {
@@ -23,6 +24,8 @@
             var multi: CurlMulti?
             var hasThread = false
             var isClosed = false
+            /// A Boolean value that indicates whether the commands contain `closeUnusedConnections`.
+            var closesUnusedConnections = false
 
             mutating func put(_ command: Command) {
                 // The thread takes all commands before it sleeps again, so the first command alone has to wake it.
@@ -30,6 +33,9 @@
                 commands.append(command)
             }
         }
+
+        /// The threads that run, of all transports of the process. Their connections share its descriptors.
+        private static let running = Locked<[ObjectIdentifier: CurlThread]>([:])
 
         private let configuration: CurlTransport.Configuration
         private let state = Locked(State())
@@ -55,6 +61,19 @@
 
         func resumeSending(_ transfer: CurlTransfer) { put(.resumeSending(transfer)) }
 
+        /// Makes all transports of the process close the connections that have been unused for a second. It is called
+        /// when a descriptor is missing.
+        static func closeUnusedConnections() {
+            let threads = running.withLock { Array($0.values) }
+            for thread in threads {
+                thread.state.withLock { state in
+                    if !state.hasThread || state.closesUnusedConnections { return }
+                    state.closesUnusedConnections = true
+                    state.put(.closeUnusedConnections)
+                }
+            }
+        }
+
         private func put(_ command: Command) {
             state.withLock { if $0.hasThread { $0.put(command) } }
         }
@@ -76,8 +95,10 @@
                 do throws(CurlFailure) {
                     let loop = try CurlLoop(configuration)
                     state.withLock { $0.multi = loop.multi }
+                    Self.running.withLock { $0[ObjectIdentifier(self)] = self }
                     loop.run { self.takeCommands(isIdle: $0) }
                 } catch {
+                    if error.reason == .tooManyOpenFiles { Self.closeUnusedConnections() }
                     refuse(error.reason)
                 }
             }
@@ -86,19 +107,22 @@
 
         /// Returns the next commands, or nil if the thread has to end.
         private func takeCommands(isIdle: Bool) -> [Command]? {
-            state.withLock { state in
-                defer { state.commands = [] }
+            let commands = state.withLock { state -> [Command]? in
+                defer { (state.commands, state.closesUnusedConnections) = ([], false) }
                 if !isIdle || !state.isClosed || !state.commands.isEmpty { return state.commands }
                 state.multi = nil
                 state.hasThread = false
                 return nil
             }
+            // A thread ends only when its transport has been released, so no other thread has taken its place.
+            if commands == nil { _ = Self.running.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) } }
+            return commands
         }
 
         /// Ends all transfers with an error, because there is no thread. The next transfer tries to start one again.
         private func refuse(_ reason: HTTPError.Reason) {
             let commands = state.withLock { state in
-                defer { state.commands = [] }
+                defer { (state.commands, state.closesUnusedConnections) = ([], false) }
                 state.hasThread = false
                 return state.commands
             }

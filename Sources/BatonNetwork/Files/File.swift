@@ -15,7 +15,13 @@ struct File: Sendable {
         repeat {
             descriptor = Foundation.open(path, flags, mode)
         } while descriptor < 0 && errno == EINTR
-        if descriptor < 0 { throw FileError(errno, path) }
+        if descriptor < 0 {
+            let error = FileError(errno, path)
+            #if os(Linux)
+                if error.reason == .tooManyOpenFiles { CurlThread.closeUnusedConnections() }
+            #endif
+            throw error
+        }
         return File(descriptor: descriptor, path: path)
     }
 

@@ -197,6 +197,41 @@
             }
         }
 
+        @Test("Unused connections of other transports make room for requests and downloads")
+        func connectionsOfOtherTransports() async {
+            await #expect(processExitsWith: .success) {
+                _ = server
+                let folder = try TestFolder()
+                var limit = rlimit()
+                precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let former = limit
+                let count = Resources.now.descriptors + 60
+                limit.rlim_cur = rlim_t(count)
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                var configuration = CurlTransport.Configuration()
+                configuration.resolved = (0..<count).map { "host\($0).test:\(server.port):127.0.0.1" }
+                let others = (0..<3).map { _ in CurlTransport(configuration) }
+                for transport in others {
+                    for number in 0..<count {
+                        let page = HTTPData(server.url("/bytes/10", host: "host\(number).test"))
+                        let reason = await failure(page.transport(transport))?.reason
+                        precondition(reason == nil || reason == .tooManyOpenFiles)
+                        if reason != nil { break }
+                    }
+                }
+                let transport = CurlTransport()
+                let page = AsyncOperation(HTTPData(server.url("/bytes/10")).transport(transport))
+                let status = try await outcome(of: page.retryHTTP(attempts: 8)).get().status
+                precondition(status == 200)
+                let file = HTTPDownload(server.url("/bytes/10"), to: folder.file("file")).transport(transport)
+                let byteCount = try await outcome(of: AsyncOperation(file).retryHTTP(attempts: 8)).get().byteCount
+                precondition(byteCount == 10)
+                withExtendedLifetime(others) {}
+                limit = former
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            }
+        }
+
         @Test("A host whose IPv6 address does not answer is reached through its IPv4 address")
         func bothFamilies() async throws {
             let transport = transport { $0.resolved = ["both.test:\(server.port):[::1],127.0.0.1"] }
