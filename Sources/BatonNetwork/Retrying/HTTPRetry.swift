@@ -146,13 +146,16 @@ enum HTTPDate {
     /// - Parameter now: The present time. A date with a year of two digits is at most 50 years after it (RFC 9110,
     ///   5.6.7).
     static func date(_ text: String, now: Date = Date()) -> Date? {
+        // A leap second, which a formatter does not accept, is the second after 23:59:59.
+        let isLeapSecond = text.contains("23:59:60 ")
+        let text = text.trimmed.replacingOccurrences(of: "23:59:60 ", with: "23:59:59 ")
         for format in formats {
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = TimeZone(identifier: "GMT")
             formatter.dateFormat = format
             formatter.twoDigitStartDate = startOfTwoDigitYears(now: now)
-            if let date = formatter.date(from: text.trimmed) { return date }
+            if let date = formatter.date(from: text) { return isLeapSecond ? date + 1 : date }
         }
         return nil
     }

@@ -125,6 +125,15 @@ import Testing
         #expect(await failure(HTTPData("http://example.org").transport(stub))?.retryAfter == expected)
     }
 
+    @Test(
+        "A leap second is the second after the last one of the day",
+        arguments: ["Sat, 31 Dec 2016 23:59:60 GMT", "Saturday, 31-Dec-16 23:59:60 GMT", "Sat Dec 31 23:59:60 2016"])
+    func leapSeconds(_ text: String) throws {
+        let now = Date(timeIntervalSince1970: 1_483_228_800)
+        #expect(try #require(HTTPDate.date(text, now: now)) == now)
+        #expect(HTTPDate.date(text.replacing("23:59:60", with: "23:58:60"), now: now) == nil)
+    }
+
     /// RFC 9110, 5.6.7. The present is the sixth of November 1994, 08:49:37.
     @Test(
         "A date with a year of two digits is in the past only if it would be more than 50 years ahead",
