@@ -110,7 +110,9 @@ extension URLRequest {
     /// Returns the reason why a request cannot be sent, or would not mean what it seems to mean; nil if it can be sent.
     fileprivate func problem(hasBody: Bool) -> String? {
         let method = httpMethod ?? "GET"
-        if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
+        if hasBody || httpBody != nil || httpBodyStream != nil,
+            ["GET", "HEAD", "TRACE"].contains(method.uppercased())
+        {
             return "a \(method) has no body. Use POST or PUT"
         }
         if method.uppercased() == "CONNECT" {

@@ -75,8 +75,10 @@ import Testing
         #expect(operation.result?.httpError?.reason == .connectionBroken)
     }
 
-    @Test func aGETWithABodyIsNotSent() async {
+    @Test("A method whose requests have no body is not sent with one", arguments: ["GET", "HEAD", "TRACE"])
+    func methodsWithoutBody(_ method: String) async {
         var request = URLRequest(url: server.url("/bytes/10"))
+        request.httpMethod = method
         request.httpBody = Data("x".utf8)
         guard case .invalidRequest? = await failure(HTTPData(request))?.reason else {
             Issue.record("it was sent")
