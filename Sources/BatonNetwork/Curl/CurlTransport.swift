@@ -18,7 +18,8 @@
     ///   lasts.
     /// - Bodies: A slow reader slows down the sender; at most 256 KB and the last piece wait in memory. Content that is
     ///   encoded with gzip, deflate, br or zstd is decoded if libcurl supports the encoding. If 16 KB of it become more
-    ///   than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``.
+    ///   than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``. If requests share an HTTP/2 connection, the same
+    ///   holds for up to 256 KB.
     /// - Automatic repetition: A request is sent a second time only if its method is idempotent, the server has closed
     ///   a kept connection without a response, and its body can be read from the start again. A POST or a stream is
     ///   never sent twice.
@@ -31,10 +32,15 @@
     /// - The head of a request has at most 120 KB, including the fields that the transport adds: the user agent, the
     ///   host, and the users and passwords in the addresses of the request and of the proxy. A longer head is
     ///   ``HTTPError/Reason/invalidRequest(_:)``. Most servers accept less.
-    /// - End of a body: Compressed content that is cut off, and a TLS connection that ends without `close_notify`,
-    ///   count as complete unless a length or chunks say otherwise, because libcurl does not report them. If a body
-    ///   must be complete, request it without compression, `header("Accept-Encoding", "identity")`, from a server that
-    ///   sends its length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - End of a body: libcurl does not check that compressed content is whole. If a server sends the beginning of it
+    ///   only, with a length or chunks that fit, the request succeeds with a part of the body; half of a zstd response
+    ///   counts as complete. A TLS connection that ends without `close_notify` ends a body as well, unless a length or
+    ///   chunks say otherwise. If a body must be complete, request it without compression,
+    ///   `header("Accept-Encoding", "identity")`, from a server that sends its length. Content of several gzip members
+    ///   is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - The head of a response over HTTP/2 has at most 128 KB. A longer one ends the connection, and each request on
+    ///   it that is not sent again fails with ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - `OPTIONS *` cannot be sent: the target of a request is always the path of its URL.
     /// - Hostile servers: A server that sends empty HTTP/2 frames without end blocks all requests of the transport, and
     ///   their deadlines. For servers that you do not trust, set ``Configuration/version`` to `.http1`, or use a
     ///   separate transport.
