@@ -67,7 +67,9 @@ private struct BroughtAlong: OperationCondition {
                 gate.open()
             }
             await queue.waitUntilIdle()
-            for member in [a, b] { #expect(member.ending.contains("waits for itself: "), "\(isAdded), \(isBoth)") }
+            for member in [a, b] {
+                #expect("\(member.error as Any)".contains("waits for itself: "), "\(isAdded), \(isBoth)")
+            }
         }
     }
 
