@@ -49,6 +49,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
         /// waited for itself. The text names the call.
         case waitedForItsOwnQueue(String)
+        /// A body waited until another queue was idle, while an operation of that queue waited for the body. The path
+        /// is the cycle. The call has returned, and the queue may not be idle.
+        case idlenessCycle([OperationReference])
         /// The signal is one that a program cannot wait for. The text says why.
         case unusableSignal(ShutdownSignal, String)
         /// The exclusion is one that nobody could ever hold. The text says why.
@@ -152,6 +155,10 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
                 : "called \(call) of its own queue\(queue.map { " ‘\($0)’" } ?? "")")
                 + ", which would wait for itself; the call did nothing, and the queue takes operations as before. "
                 + "Call it outside"
+        case .idlenessCycle(let path):
+            "waited for the idleness of \(queue.map { "‘\($0)’" } ?? "another queue"), one of whose operations waits for it: "
+                + "\(OperationError.chain(path)). The wait has ended, and the queue may not be idle. Await single operations, "
+                + "or wait outside of operations"
         case .unusableSignal(let signal, let problem):
             "shutdown cannot wait for \(signal): \(problem); it does not. Use .interrupt, .terminate or .hangUp"
         case .invalidExclusion(let problem):

@@ -52,7 +52,8 @@ extension OperationError: CustomStringConvertible {
         }
     }
 
-    private static func chain(_ path: [OperationReference]) -> String {
+    /// The names of the members of a cycle, which ends with the first one.
+    static func chain(_ path: [OperationReference]) -> String {
         var names =
             (path.prefix(ErrorText.listed) + path.suffix(max(0, min(ErrorText.listed, path.count - ErrorText.listed))))
             .map(\.description)

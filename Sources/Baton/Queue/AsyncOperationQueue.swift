@@ -204,10 +204,9 @@ extension AsyncOperationQueue {
     /// body or a handler that awaits the idleness of its own queue would wait for itself: such a call is ``Misuse``,
     /// and returns at once. Baton cannot detect it in an unstructured task (`Task { }`).
     ///
-    /// The search for cycles does not follow waits for idleness. Two bodies that await the idleness of each other's
-    /// queues wait forever, and so does a body that awaits a queue whose operations need its exclusion or its output.
-    /// ``AnyOperation/explain()`` then says only that they wait for that idleness. Cancelling such a body does not end
-    /// its wait.
+    /// If an operation of the queue waits for the body, directly or not, neither could go on. Baton finds this after a
+    /// second or more. The call is then ``Misuse``, and returns although the queue is not idle. On a seeded schedule,
+    /// and in handlers, such a wait lasts forever.
     public func waitUntilIdle() async {
         if refusesToWaitForItself(in: "waitUntilIdle") { return }
         await core.waitUntilIdleReleasingPermit()

@@ -266,28 +266,8 @@ final class QueueCore: Sendable {
 
 // MARK: - Handle
 
-/// Waiting through the public handle of the queue, and the release of the last handle.
+/// The release of the last handle.
 extension QueueCore {
-    /// Waits until the queue is idle. If a body calls this, an operation stands for the idleness, so that the body
-    /// releases its permit and explanations say what it waits for.
-    ///
-    /// - Parameter afterClosing: Whether to wait first until the queue is closed.
-    func waitUntilIdleReleasingPermit(afterClosing: Bool = false) async {
-        guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
-            return await waitUntilIdle(afterClosing: afterClosing)
-        }
-        let idleness = AsyncOperation<Void>("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {
-            await self.waitUntilIdle(afterClosing: afterClosing)
-        }
-        AsyncOperationQueue(name: "idleness", executor: queue.services.executor).add(idleness)
-        _ = try? await idleness.value
-    }
-
-    private func waitUntilIdle(afterClosing: Bool) async {
-        if afterClosing { await waitUntilClosed() }
-        await waitUntilIdle()
-    }
-
     /// Ends the operations that nobody can start any more, because the last handle of the queue was released while the
     /// queue was suspended.
     func lastHandleWasReleased() {

@@ -217,4 +217,87 @@ import Testing
         #expect(body.ending == "success")
         #expect(stage.misuseKinds == [] && other.misuseKinds == [])
     }
+
+    private static func queue(_ name: String, _ misuses: EventLog<Misuse>) -> AsyncOperationQueue {
+        AsyncOperationQueue(name: name) { misuses($0) }
+    }
+
+    /// The cycles of the path that a misuse names.
+    private func cycles(_ misuses: EventLog<Misuse>) -> [[String]] {
+        misuses.events.map { misuse in
+            if case .idlenessCycle(let path) = misuse.kind { path.map { $0.name ?? "" } } else { ["\(misuse)"] }
+        }
+    }
+
+    @Test("A wait for the idleness of a queue ends if an operation there waits for the body")
+    func idlenessCycle() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let began = Gate()
+        let a = AsyncOperation("a") {
+            await began.wait()
+            await q.waitUntilIdle()
+            return "went on"
+        }
+        let b = AsyncOperation("b") {
+            began.open()
+            return try await a.value
+        }
+        // A body that waits for a queue which is busy for another reason goes on waiting.
+        let (r, gate) = (Self.queue("r", misuses), Gate())
+        r.add(AsyncOperation("c") { await gate.wait() })
+        let d = AsyncOperation("d") { await r.waitUntilIdle() }
+        p.add(a, d)
+        q.add(b)
+        #expect(try! await b.value == "went on")
+        #expect(cycles(misuses) == [["idleness of ‘q’", "b", "a"]])
+        let text = "‘a’: waited for the idleness of ‘q’, one of whose operations waits for it: "
+        #expect("\(misuses.events[0])".hasPrefix(text))
+        #expect(d.state == .executing)
+        gate.open()
+        await d.waitUntilFinished()
+        #expect(misuses.events.count == 1)
+    }
+
+    @Test("Two bodies that wait for the idleness of each other's queue go on")
+    func idlenessOfBoth() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let both = Gate()
+        p.add(
+            AsyncOperation("a") {
+                both.open()
+                await q.waitUntilIdle()
+            })
+        q.add(
+            AsyncOperation("b") {
+                await both.wait()
+                await p.drain()
+            })
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect(misuses.events.count >= 1)
+        for cycle in cycles(misuses) { #expect(Set(cycle) == ["a", "b", "idleness of ‘p’", "idleness of ‘q’"]) }
+    }
+
+    @Test("An operation that was added after a body began to wait can close a cycle with the wait")
+    func idlenessAndALateDependent() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let (began, gate) = (Gate(), Gate())
+        q.add(AsyncOperation("first") { await gate.wait() })
+        let body = AsyncOperation("body") {
+            began.open()
+            await q.waitUntilIdle()
+        }
+        p.add(body)
+        await began.wait()
+        let late = AsyncOperation("late") {}
+        late.addDependency(body)
+        q.add(late)
+        gate.open()
+        await late.waitUntilFinished()
+        #expect(late.ending == "success")
+        #expect(cycles(misuses) == [["idleness of ‘q’", "late", "body"]])
+    }
 }

@@ -102,6 +102,7 @@ import Testing
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
             (.finishedAfterThrowing, "Throw only before"),
+            (.idlenessCycle([flour]), "waited for the idleness of ‘kitchen’, one of whose operations waits for it"),
             (.waitedForItsOwnQueue("drain"), "called drain of its own queue ‘kitchen’, which"),
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
             (.invalidRate("the count is 0"), "its turn: the count is 0"),
