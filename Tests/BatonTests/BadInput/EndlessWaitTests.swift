@@ -225,7 +225,7 @@ import Testing
     /// The cycles of the path that a misuse names.
     private func cycles(_ misuses: EventLog<Misuse>) -> [[String]] {
         misuses.events.map { misuse in
-            if case .idlenessCycle(let path) = misuse.kind { path.map { $0.name ?? "" } } else { ["\(misuse)"] }
+            if case .idlenessCycle(let path) = misuse.kind { path.map(\.name) } else { ["\(misuse)"] }
         }
     }
 
@@ -255,7 +255,7 @@ import Testing
         #expect("\(misuses.events[0])".hasPrefix(text))
         #expect(d.state == .executing)
         gate.open()
-        await d.waitUntilFinished()
+        _ = try? await d.value
         #expect(misuses.events.count == 1)
     }
 
@@ -296,7 +296,7 @@ import Testing
         late.addDependency(body)
         q.add(late)
         gate.open()
-        await late.waitUntilFinished()
+        _ = try? await late.value
         #expect(late.ending == "success")
         #expect(cycles(misuses) == [["idleness of ‘q’", "late", "body"]])
     }
