@@ -46,7 +46,8 @@ test-all: test test-library test-tiltshift ## run all tests
 test-library:
 	@scripts/bootstrap test
 	swift build $(SWIFTFLAGS) --product batonPackageTests
-	swift test $(SWIFTFLAGS) --skip-build --skip 'OutsideTests|BatonNetwork'
+	swift test $(SWIFTFLAGS) --skip-build --filter '^Baton(Testing)?Tests'
+	swift test $(SWIFTFLAGS) --skip-build --skip '^Baton(Testing)?Tests|OutsideTests|BatonNetwork'
 	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter OutsideTests
 	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter BatonNetwork
 
