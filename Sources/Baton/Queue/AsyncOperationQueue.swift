@@ -205,8 +205,9 @@ extension AsyncOperationQueue {
     /// and returns at once. Baton cannot detect it in an unstructured task (`Task { }`).
     ///
     /// If an operation of the queue waits for the body, directly or not, neither could go on. Baton finds this after a
-    /// second or more. The call is then ``Misuse``, and returns although the queue is not idle. On a seeded schedule,
-    /// and in handlers, such a wait lasts forever.
+    /// second or more. The call is then ``Misuse``, and returns although the queue is not idle. Such a wait lasts
+    /// forever on a seeded schedule, in a handler, and if an operation of the queue needs an exclusion of the body.
+    /// Cancelling the body does not end its wait.
     public func waitUntilIdle() async {
         if refusesToWaitForItself(in: "waitUntilIdle") { return }
         await core.waitUntilIdleReleasingPermit()
