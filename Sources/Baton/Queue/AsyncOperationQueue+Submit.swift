@@ -32,7 +32,9 @@ extension AsyncOperationQueue {
     ///   wait.
     /// - **Bodies.** A call in a body of this queue, or in a child task of that body, does not wait, because the body
     ///   could wait for itself. A call in an unstructured task (`Task { }`) that a body starts does wait, so the body
-    ///   must not await that task.
+    ///   must not await that task. If a body of another queue calls this, and all operations that could make room wait
+    ///   for that body, its operation is admitted beyond the limit, after a second or more. Baton does not find this on
+    ///   a seeded schedule or in a handler.
     ///
     /// Submitting an operation that was added before is ``Misuse`` and changes nothing.
     ///
@@ -99,10 +101,12 @@ extension QueueCore {
     /// queue, a placeholder operation waits, and the body awaits that operation. So the body releases its permit, and
     /// `explain()` can name what it waits for.
     nonisolated(nonsending) fileprivate func waitForAdmission() async -> SubmissionAnswer {
-        guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
+        let id = Self.submissionIDs.next()
+        guard let body = WorkerTaskContext.current?.running, let queue = body.core else { return await wait(id) }
         if let answer = change({ $0.admitOrRefuse() }) { return answer }
-        let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait() }
-        AsyncOperationQueue(name: "room", executor: queue.services.executor).add(room)
+        let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait(id) }
+        let wait = QueueWait(of: body, in: queue, for: .admission(id), of: self, room)
+        defer { wait.didEnd(nil) }
         return await withTaskCancellationHandler {
             do throws(OperationError) {
                 return try await room.value
@@ -115,8 +119,7 @@ extension QueueCore {
         }
     }
 
-    nonisolated(nonsending) private func wait() async -> SubmissionAnswer {
-        let id = Self.submissionIDs.next()
+    nonisolated(nonsending) private func wait(_ id: UInt64) async -> SubmissionAnswer {
         let answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 if let answer = ask(id, continuation) { continuation.resume(returning: answer) }
@@ -127,6 +130,11 @@ extension QueueCore {
         }
         TSanAnnotations.didAwait(self)
         return answer
+    }
+
+    /// Admits a submission that waits, although the queue is full and others may wait before it.
+    func admitBeyondLimit(_ id: UInt64) {
+        state.withLock { $0.admission.admitBeyondLimit(id) }?.resume(returning: .admitted)
     }
 
     /// Returns the answer, or nil if the submission has to wait.
@@ -201,6 +209,13 @@ struct Admission<Waiter> {
         guard let first, operations + admitted < limit else { return nil }
         admitted += 1
         return remove(first)
+    }
+
+    /// Removes and returns a submission, which is admitted now. Returns nil if it does not wait any more.
+    mutating func admitBeyondLimit(_ id: UInt64) -> Waiter? {
+        guard let waiter = remove(id) else { return nil }
+        admitted += 1
+        return waiter
     }
 
     /// Notes that the operation of an admitted submission has been added.

@@ -205,8 +205,8 @@ extension AsyncOperationQueue {
     /// and returns at once. Baton cannot detect it in an unstructured task (`Task { }`).
     ///
     /// If an operation of the queue waits for the body, directly or not, neither could go on. Baton finds this after a
-    /// second or more. The call is then ``Misuse``, and returns although the queue is not idle. Such a wait lasts
-    /// forever on a seeded schedule, in a handler, and if an operation of the queue needs an exclusion of the body.
+    /// second or more, also if the operation waits for an exclusion that the body holds. The call is then ``Misuse``,
+    /// and returns although the queue is not idle. Such a wait lasts forever on a seeded schedule and in a handler.
     /// Cancelling the body does not end its wait.
     public func waitUntilIdle() async {
         if refusesToWaitForItself(in: "waitUntilIdle") { return }

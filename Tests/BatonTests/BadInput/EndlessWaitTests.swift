@@ -300,4 +300,144 @@ import Testing
         #expect(late.ending == "success")
         #expect(cycles(misuses) == [["idleness of ‘q’", "late", "body"]])
     }
+
+    @Test("A wait for the idleness of a queue ends if an operation there waits for an exclusion of the body")
+    func idlenessBehindAnExclusion() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let kitchen = "kitchen \(#function)"
+        let (holds, added) = (Gate(), Gate())
+        let body = AsyncOperation("body") {
+            holds.open()
+            await added.wait()
+            await q.waitUntilIdle()
+            return "went on"
+        }
+        body.addCondition(.mutuallyExclusive(kitchen))
+        p.add(body)
+        await holds.wait()
+        let waiting = AsyncOperation("waiting") {}
+        waiting.addCondition(.mutuallyExclusive(kitchen))
+        q.add(waiting)
+        added.open()
+        #expect(try! await body.value == "went on")
+        #expect(cycles(misuses) == [["idleness of ‘q’", "waiting", "body"]])
+        await q.waitUntilIdle()
+        #expect(waiting.ending == "success")
+    }
+
+    @Test("A wait for idleness goes on if another holder of a limited exclusion can make room")
+    func idlenessBehindALimit() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q, r) = (Self.queue("p", misuses), Self.queue("q", misuses), Self.queue("r", misuses))
+        let ovens = "ovens \(#function)"
+        let gate = Gate()
+        let (bodyHolds, otherHolds, added, stopped) = (Gate(), Gate(), Gate(), Gate())
+        let other = AsyncOperation("other") {
+            otherHolds.open()
+            await gate.wait()
+        }
+        let body = AsyncOperation("body") {
+            bodyHolds.open()
+            await added.wait()
+            await q.waitUntilIdle()
+        }
+        let waiting = AsyncOperation("waiting") {}
+        for operation in [other, body, waiting] { operation.addCondition(.limited(ovens, to: 2)) }
+        r.add(other)
+        p.add(body)
+        await bodyHolds.wait()
+        await otherHolds.wait()
+        q.add(waiting)
+        added.open()
+        // A second wait, which is in a deadlock, shows that a search has been made after the first one began.
+        let stuck = AsyncOperation("stuck") {
+            await q.waitUntilIdle()
+            stopped.open()
+        }
+        p.add(stuck)
+        let needsStuck = AsyncOperation("needs stuck") {}
+        needsStuck.addDependency(stuck)
+        q.add(needsStuck)
+        await stopped.wait()
+        #expect(misuses.events.map { $0.operation?.name } == ["stuck"])
+        gate.open()
+        await p.waitUntilIdle()
+        #expect(misuses.events.count == 1)
+    }
+
+    // MARK: Room
+
+    @Test("A body whose queues feed each other is admitted beyond the limit")
+    func roomInEachOthersQueue() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        q.maxConcurrentOperationCount = 1
+        q.maxWaitingOperationCount = 1
+        let late = AsyncOperation("late") {}
+        let body = AsyncOperation("body") { try await q.submit(late) }
+        let waiting = AsyncOperation("waiting") {}
+        waiting.addDependency(body)
+        q.add(waiting)
+        p.add(body)
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect([body.ending, late.ending, waiting.ending] == ["success", "success", "success"])
+        #expect(misuses.events.isEmpty)
+    }
+
+    @Test("A submission that waits for another reason is not admitted beyond the limit")
+    func roomBehindAGate() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let (gate, open) = (Gate(), AsyncOperation("gate") {})
+        q.maxWaitingOperationCount = 2
+        let late = AsyncOperation("late") {}
+        let body = AsyncOperation("body") { try await q.submit(late) }
+        // One of the two operations in the way waits for the body, and the other one for a gate that nobody has added.
+        let waiting = AsyncOperation("waiting") {}
+        waiting.addDependency(body)
+        let behindGate = AsyncOperation("behind gate") {}
+        behindGate.addDependency(open)
+        q.add(waiting, behindGate)
+        let stuck = AsyncOperation("stuck") {
+            await q.waitUntilIdle()
+            gate.open()
+        }
+        let needsStuck = AsyncOperation("needs stuck") {}
+        needsStuck.addDependency(stuck)
+        p.add(body)
+        p.add(stuck)
+        q.add(needsStuck)
+        await gate.wait()
+        #expect(late.state == .created && body.state == .executing)
+        p.add(open)
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect([body.ending, late.ending, behindGate.ending] == ["success", "success", "success"])
+        #expect(misuses.events.map { $0.operation?.name } == ["stuck"])
+    }
+
+    @Test("A body that is cancelled while a queue is full does not submit")
+    func cancelledWhileTheQueueIsFull() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        q.maxWaitingOperationCount = 1
+        let (open, late) = (AsyncOperation("gate") {}, AsyncOperation("late") {})
+        let behindGate = AsyncOperation("behind gate") {}
+        behindGate.addDependency(open)
+        q.add(behindGate)
+        let began = Gate()
+        let body = AsyncOperation("body") {
+            began.open()
+            try await q.submit(late)
+        }
+        p.add(body)
+        await began.wait()
+        body.cancel()
+        await p.waitUntilIdle()
+        #expect([body.ending, late.ending] == ["cancelled on request", "cancelled with the task that awaited it"])
+        q.add(open)
+        await q.waitUntilIdle()
+    }
 }
