@@ -100,11 +100,13 @@ extension FixedWidthInteger {
 extension HTTPError.Refusal: CustomStringConvertible {
     /// A text with the status, the wait that the server asks for, and the beginning of the body, unless that is a
     /// document with tags.
-    public var description: String {
+    public var description: String { text.cleanLines }
+
+    private var text: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
         let isReadable = excerpt.first { !$0.isWhitespace }.map { $0 != "<" } ?? false
         let target = location.map { ", a redirect to ‘\($0)’ that was not followed" } ?? ""
-        return "answered \(status)\(wait)\(target)" + (isReadable ? ": \(excerpt.cleanLines)" : "")
+        return "answered \(status)\(wait)\(target)" + (isReadable ? ": \(excerpt)" : "")
     }
 }
 
