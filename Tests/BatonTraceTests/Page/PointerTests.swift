@@ -120,6 +120,41 @@ extension BrowserTests {
             }
         }
 
+        /// The rows that one looks for in the trace of a stuck program end at the right edge.
+        @Test(
+            "Operations that have not run have names, although their bars end at the right edge",
+            arguments: [600, 1200])
+        func namesAtTheRightEdge(width: Int) async throws {
+            var sketch = Sketch()
+            sketch.add("holds the permit", 0, ready: 0, start: 0)
+            for place in 1...4 { sketch.add("blocked \(place)", 20 * place, ready: 20 * place) }
+            sketch.add("waits for it", 10, after: [1])
+            sketch.add("quick", 97, ready: 97, start: 98, end: 100)
+            sketch.trace.end = .milliseconds(100)
+            let trace = sketch.trace
+            for rows in ["stage", "lane"] {
+                try await Browser.open(trace, hash: "#rows=\(rows)", width: width) { browser in
+                    let texts: [[String: Any]] = try browser.value(
+                        """
+                        (() => { const texts = [], fill = pen.fillText;
+                        pen.fillText = (text, at) => { const size = pen.measureText(text).width;
+                          texts.push({ text, left: pen.textAlign === 'right' ? at - size : at, size }) };
+                        draw(); pen.fillText = fill; return texts })()
+                        """)
+                    let edge: Double = try browser.value("width")
+                    for operation in trace.operations {
+                        let found = texts.first { $0["text"] as? String == operation.name }
+                        guard let found else {
+                            Issue.record("no name of \(operation.name) in \(rows)")
+                            continue
+                        }
+                        let (left, size) = (found["left"] as? Double ?? -1, found["size"] as? Double ?? 0)
+                        #expect(left >= 0 && left + size <= edge, "\(operation.name) at \(left)")
+                    }
+                }
+            }
+        }
+
         @Test func theTipStaysInThePicture() async throws {
             try await Browser.open(work, width: 360, height: 640) { browser in
                 for name in ["load 1", "parse 2", "report"] {
