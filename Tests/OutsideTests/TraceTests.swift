@@ -253,13 +253,32 @@ struct TraceTests {
     @Test("Names and errors reach terminals and pages without control characters")
     func textOfOthers() async throws {
         struct Hostile: Error, CustomStringConvertible { var description: String { TraceTests.hostile } }
-        let trace = await trace { queue, _ in
-            let failing = AsyncOperation<Int>("\(Self.hostile) 1") { throw Hostile() }
-            queue.add(failing)
-            _ = try? await failing.value
+        let trace = await trace { queue, clock in
+            let name = "\(Self.hostile) \(UInt64.random(in: 0...(.max)))"
+            let exclusion = Exclusion.mutuallyExclusive(name)
+            let begun = Gate()
+            let first = AsyncOperation<Int>("\(Self.hostile) 1") {
+                await begun.wait()
+                // Only what takes time is named in a summary.
+                clock.advance(by: .seconds(1))
+                throw Hostile()
+            }
+            let second = AsyncOperation<Int>("\(Self.hostile) 2") {
+                clock.advance(by: .seconds(1))
+                return 2
+            }
+            queue.add(first.addCondition(exclusion))
+            await begun.waitForWaiters(count: 1)
+            queue.add(second.addCondition(exclusion))
+            await eventually { second.explain().waits.count > 0 }
+            begun.open()
+            _ = try? await second.value
         }
         let summary = trace.summary().description
-        #expect(isHarmless(summary))
+        #expect(isHarmless(summary), "\(summary.debugDescription)")
+        for part in ["Exclusions and rates: ", "Critical path, ", "What to speed up first:"] {
+            #expect(summary.contains(part), "\(summary)")
+        }
         #expect(
             summary.split(separator: "\n").count == trace.summary().description.split(whereSeparator: \.isNewline).count
         )
