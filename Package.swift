@@ -41,7 +41,7 @@ let moreTests: [Target] = [
     .testTarget(
         name: "OutsideTests",
         dependencies: ["Baton", "BatonFoundation", "BatonProcess", "BatonTesting", "BatonTrace"],
-        packageAccess: false, swiftSettings: strict),
+        exclude: ["README.md"], packageAccess: false, swiftSettings: strict),
 ]
 
 let package = Package(
