@@ -12,6 +12,21 @@ struct WhatHeldAtSize {
 
     // MARK: Exclusions
 
+    @Test("Very many operations run one after another under one exclusive name")
+    func oneExclusiveName() async {
+        await expectNearlyLinear(reduced(1_000)) { count in
+            let name = Self.unused("name")
+            let ran = EventLog<Int>()
+            let queue = AsyncOperationQueue()
+            queue.add(
+                (0..<count).map { number in
+                    AsyncOperation { ran(number) }.addCondition(.mutuallyExclusive(name))
+                })
+            await queue.waitUntilIdle()
+            #expect(ran.events.sorted() == Array(0..<count))
+        }
+    }
+
     @Test("A holder that waits for something else does not delay operations that want another exclusion")
     func unrelatedWaitingHolder() async {
         await expectNearlyLinear(reduced(1_000)) { count in
