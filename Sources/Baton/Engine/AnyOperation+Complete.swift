@@ -281,10 +281,11 @@ extension AnyOperation {
     final func wake(in core: QueueCore?) -> Woken {
         let taken = withLife { life in
             life.borrowedOptionalState?.use { optionalState in
-                Taken(
+                // First, because the task-local values are kept for the handlers that are due.
+                let actions = makePassedPhasesDue(life, optionalState)
+                return Taken(
                     preconditions: optionalState.takePreconditions(), effects: optionalState.takeFinishEffects(),
-                    waiters: optionalState.takeWaiters(),
-                    actions: makePassedPhasesDue(life, optionalState))
+                    waiters: optionalState.takeWaiters(), actions: actions)
             }
         }
         guard let taken else { return .nobody }

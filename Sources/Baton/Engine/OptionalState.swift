@@ -305,8 +305,8 @@ extension OptionalState {
         rare.brokenCycles?.note(error, next: next, followers: followers)
     }
 
-    /// Called at the finish. Returns nil if the operation has neither timing nor rare state that has to be notified or
-    /// released.
+    /// Called at the finish, after the handlers of all phases that have passed have become due. Returns nil if the
+    /// operation has neither timing nor rare state that has to be notified or released.
     func takeFinishEffects() -> FinishEffects? {
         let rare = rare.flatMap { $0.hasFinishWork ? $0 : nil }
         if rare == nil, timing == nil { return nil }
@@ -314,7 +314,7 @@ extension OptionalState {
             timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, exclusionHolder: exclusionHolder,
             executor: executor, policies: policies, removals: removals, waits: waits,
-            taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
+            taskLocals: handlers.isOver ? takeTaskLocals() : nil)
         if let rare {
             rare.executor = nil
             rare.policies = []

@@ -210,10 +210,11 @@ extension AnyOperation {
     }
 
     /// Releases the task-local values after the last handler has returned, because they contain the user's objects, and
-    /// the operation may live for a long time.
+    /// the operation may live for a long time. Between the finish and the call that makes the handlers of the finish
+    /// due, these handlers still wait.
     private final func dropTaskLocalsIfOver() {
         let values = withLife { life -> TaskLocalValues? in
-            guard life.phase == .finished, let optionalState = life.optionalState, !optionalState.handlers.isDue else {
+            guard life.phase == .finished, let optionalState = life.optionalState, optionalState.handlers.isOver else {
                 return nil
             }
             return optionalState.takeTaskLocals()

@@ -140,6 +140,10 @@ struct HandlerList {
 
     @inline(__always) var isDue: Bool { !isDelivering && hasDue }
 
+    /// True if no handler waits for its phase, is due or is being called. After the finish, no handler will be called,
+    /// except those that are added later.
+    var isOver: Bool { awaitedPhases == 0 && !isDelivering && !hasDue }
+
     @inline(__always) var actions: Actions { Actions(isDue: isDue) }
 
     /// Removes the handlers that will never be called. The operation has finished, so no other phase will come.

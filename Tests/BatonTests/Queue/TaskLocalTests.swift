@@ -93,6 +93,29 @@ private final class Payload: Sendable {}
         #expect(Set(ids.events) == ["start 6", "product 6", "cancel 6", "before finish 6", "finish 6"])
     }
 
+    /// The finish is published after the operation has finished, and before its handlers become due.
+    @Test("A finish handler finds the values, even if a start handler returns while the finish is published")
+    func finishHandlersFindThemAfterALateStartHandler() async throws {
+        let isFinished = Gate()
+        let core = Locked<QueueCore?>(nil)
+        let queue = AsyncOperationQueue(
+            carrying: [CarriedTaskLocal(Request.$id)],
+            probe: { event in
+                guard case .finished = event.kind, let core = core.withLock({ $0 }) else { return }
+                isFinished.open()
+                // Waits for the end of the start handler's delivery. Handlers have threads of their own.
+                while core.state.withLock({ $0.handlerDispatcher.completedCount }) == 0 {}
+            })
+        core.withLock { $0 = queue.core }
+        let operation = AsyncOperation {}
+            .didStart { await isFinished.wait() }
+            .didFinish { [ids] _ in ids("finish \(Request.id)") }
+        Request.$id.withValue(1) { _ = queue.add(operation) }
+        await queue.waitUntilIdle()
+        core.withLock { $0 = nil }
+        #expect(ids.events == ["finish 1"])
+    }
+
     @Test("Hooks around the body find the values, and the body finds the values that a hook binds")
     func hooksFindThem() async throws {
         queue.around { [ids] _, body in
@@ -166,6 +189,20 @@ private final class Payload: Sendable {}
             Request.$tag.withValue(value) { _ = queue.add(operation) }
         }
         _ = try await operation.value
+        await queue.waitUntilIdle()
+        #expect(payload == nil)
+        withExtendedLifetime(operation) {}
+    }
+
+    @Test("A handler that is never called does not keep the values")
+    func valuesAreReleasedWithoutACall() async throws {
+        let operation = noting("a").didCancel { _ in }
+        weak var payload: Payload?
+        do {
+            let value = Payload()
+            payload = value
+            Request.$tag.withValue(value) { _ = queue.add(operation) }
+        }
         await queue.waitUntilIdle()
         #expect(payload == nil)
         withExtendedLifetime(operation) {}
