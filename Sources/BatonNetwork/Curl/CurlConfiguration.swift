@@ -1,4 +1,5 @@
 #if os(Linux)
+    internal import Baton
     public import Foundation
 
     extension CurlTransport {
@@ -88,6 +89,9 @@
                     self.bytesPerSecond = bytesPerSecond
                     self.time = time
                 }
+
+                /// The time, from one second to what libcurl accepts.
+                var wholeTime: Duration { .seconds(min(max(1, time.bounded.components.seconds), Int64(Int32.max))) }
             }
 
             /// The version of HTTP that the transport uses.
@@ -97,6 +101,9 @@
             /// The place where the transport keeps its cookies.
             public var cookies = Cookies.inMemory
             /// A file in PEM format with the certificate authorities to trust; nil for those of the system.
+            ///
+            /// If this or a file of ``clientCertificate`` is a folder, a device or a pipe, each request fails with
+            /// ``HTTPError/Reason/invalidRequest(_:)``.
             public var certificateAuthorities: URL?
             /// The certificate that the transport presents to servers that ask for one.
             public var clientCertificate: ClientCertificate?
@@ -126,6 +133,29 @@
 
             /// Creates the default configuration.
             public init() {}
+        }
+    }
+
+    extension CurlTransport.Configuration {
+        /// The reason why a file of certificates cannot be used, or nil. OpenSSL would wait for a pipe or a device, and
+        /// so block all requests of the transport.
+        var problemOfCertificates: String? {
+            let files: [(option: String, file: URL?)] = [
+                ("certificateAuthorities", certificateAuthorities),
+                ("clientCertificate.certificate", clientCertificate?.certificate),
+                ("clientCertificate.key", clientCertificate?.key),
+            ]
+            for case (let option, let file?) in files {
+                let subject =
+                    "the option \(option) of the transport, ‘\(file.isFileURL ? file.path : file.withoutSecrets)’,"
+                if !file.isFileURL { return subject + " is not a file" }
+                switch File.problem(at: file.path) {
+                case .isDirectory: return subject + " is a folder. Name a file in PEM format"
+                case .isDevice: return subject + " is a device, a pipe or a socket. Name a file in PEM format"
+                default: break
+                }
+            }
+            return nil
         }
     }
 #endif

@@ -92,6 +92,9 @@
                         "its address and header fields have \(headLength) bytes, and at most "
                             + "\(Self.longestHead) can be sent. Send large values in a body"), request)
             }
+            if let problem = engine.configuration.problemOfCertificates {
+                throw HTTPError(.invalidRequest(problem), request)
+            }
             let transfer = try CurlTransfer(request, body, on: engine.thread, sent: sent)
             let reader = TransferReader(transfer, of: engine)
             try await transfer.start()

@@ -72,6 +72,42 @@
             #expect(text.contains("/nowhere.pem"), "\(text)")
         }
 
+        @Test("A pipe, device or folder in place of a certificate is refused at once, and other requests go on")
+        func filesThatAreNone() async throws {
+            let server = await server("good")
+            defer { server.stop() }
+            let folder = try TestFolder()
+            try #require(mkfifo(folder.file("pipe").path, 0o600) == 0)
+            let good = PythonServer.certificate("client")
+            let paths = [
+                (folder.file("pipe"), "pipe"), (folder.url, "folder"), (URL(fileURLWithPath: "/dev/zero"), "device"),
+            ]
+            for (file, kind) in paths {
+                let changes: [(String, (inout CurlTransport.Configuration) -> Void)] = [
+                    ("certificateAuthorities", { $0.certificateAuthorities = file }),
+                    ("clientCertificate.certificate", { $0.clientCertificate = .init(certificate: file) }),
+                    ("clientCertificate.key", { $0.clientCertificate = .init(certificate: good, key: file) }),
+                ]
+                for (option, change) in changes {
+                    let page = HTTPData(server.url("/bytes/10")).transport(Self.transport(change))
+                    let error = await failure(page)
+                    guard case .invalidRequest(let text)? = error?.reason else {
+                        Issue.record("\(String(describing: error))")
+                        continue
+                    }
+                    #expect(text.contains(option) && text.contains("‘\(file.path)’") && text.contains(kind), "\(text)")
+                    #expect(error?.isTransient == false)
+                }
+            }
+            let transport = Self.transport { $0.certificateAuthorities = URL(string: "https://example.org/ca.pem") }
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(transport))
+            guard case .invalidRequest(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("‘https://example.org/ca.pem’"))
+        }
+
         @Test("A server that requires a certificate gets the one from the configuration")
         func clientCertificates() async throws {
             let server = await TestServer(
