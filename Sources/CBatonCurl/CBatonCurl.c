@@ -12,11 +12,55 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/// The number of objects of libcurl that exist.
+static atomic_long object_count;
+
+/// Counts an object, unless it could not be made.
+static void *made(void *object) {
+    if (object) atomic_fetch_add_explicit(&object_count, 1, memory_order_relaxed);
+    return object;
+}
+
+static void freed(void) { atomic_fetch_sub_explicit(&object_count, 1, memory_order_relaxed); }
+
+long baton_curl_object_count(void) { return atomic_load_explicit(&object_count, memory_order_relaxed); }
+
+CURL *baton_curl_make_handle(void) { return made(curl_easy_init()); }
+
+void baton_curl_free_handle(CURL *handle) {
+    curl_easy_cleanup(handle);
+    freed();
+}
+
+CURLM *baton_curl_make_multi(void) { return made(curl_multi_init()); }
+
+void baton_curl_free_multi(CURLM *multi) {
+    curl_multi_cleanup(multi);
+    freed();
+}
+
+void baton_curl_free_share(CURLSH *share) {
+    curl_share_cleanup(share);
+    freed();
+}
+
+struct curl_slist *baton_curl_append(struct curl_slist *list, const char *text) {
+    struct curl_slist *longer = curl_slist_append(list, text);
+    return list ? longer : made(longer);
+}
+
+void baton_curl_free_list(struct curl_slist *list) {
+    if (!list) return;
+    curl_slist_free_all(list);
+    freed();
+}
 
 CURLcode baton_curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -136,6 +180,28 @@ long long baton_curl_acknowledged(curl_socket_t socket) {
     return counts(socket, &info) ? (long long)info.tcpi_bytes_acked : -1;
 }
 
+long long baton_curl_received(curl_socket_t socket) {
+    struct tcp_info info;
+    return counts(socket, &info) ? (long long)info.tcpi_bytes_received : -1;
+}
+
+uint64_t baton_curl_identity(curl_socket_t socket) {
+    uint64_t identity = 0;
+    socklen_t size = sizeof identity;
+    return getsockopt(socket, SOL_SOCKET, SO_COOKIE, &identity, &size) == 0 ? identity : 0;
+}
+
+/// `TCP_SYN_SENT` of <netinet/tcp.h>, which cannot be included together with <linux/tcp.h>.
+enum { syn_sent = 2 };
+
+int baton_curl_abandon(curl_socket_t socket, uint64_t identity) {
+    if (identity == 0 || baton_curl_identity(socket) != identity) return 0;
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state != syn_sent) return 0;
+    return shutdown(socket, SHUT_RDWR) == 0;
+}
+
 long long baton_curl_read_count(curl_socket_t socket) {
     struct tcp_info info;
     int unread = 0;
@@ -193,7 +259,7 @@ CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value
 }
 
 CURLSH *baton_curl_cookie_share(void) {
-    CURLSH *share = curl_share_init();
+    CURLSH *share = made(curl_share_init());
     if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
     return share;
 }

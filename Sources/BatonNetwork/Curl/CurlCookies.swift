@@ -23,7 +23,7 @@
 
         /// Releases the cookies. Must be called when no handle is left.
         func close() {
-            if let share { curl_share_cleanup(share) }
+            if let share { baton_curl_free_share(share) }
         }
 
         /// libcurl 7.88 adds cookies to a request while its head is shorter than this number of bytes. If the first

@@ -13,12 +13,16 @@
 
         /// Returns nil if there is no memory left.
         init?() {
-            guard let pointer = curl_easy_init() else { return nil }
+            guard let pointer = baton_curl_make_handle() else { return nil }
             self.init(pointer: pointer)
         }
 
         /// Releases the handle. Must be called once, when the handle is in no multi handle.
-        func close() { curl_easy_cleanup(pointer) }
+        func close() { baton_curl_free_handle(pointer) }
+
+        /// The number of objects of libcurl that the process has made and not freed: handles, multi handles, shares and
+        /// lists.
+        static var objectCount: Int { baton_curl_object_count() }
 
         // MARK: Options
 
@@ -149,11 +153,11 @@
 
         init(_ texts: [String] = []) {
             for text in texts {
-                guard let longer = curl_slist_append(pointer, text) else { continue }
+                guard let longer = baton_curl_append(pointer, text) else { continue }
                 pointer = longer
             }
         }
 
-        deinit { curl_slist_free_all(pointer) }
+        deinit { baton_curl_free_list(pointer) }
     }
 #endif

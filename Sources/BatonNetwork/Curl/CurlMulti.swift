@@ -11,12 +11,12 @@
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             Self.initialize
-            guard let multi = curl_multi_init() else { throw CurlFailure(reason: .tooManyOpenFiles) }
+            guard let multi = baton_curl_make_multi() else { throw CurlFailure(reason: .tooManyOpenFiles) }
             self.multi = multi
             keptCount = max(1, min(configuration.idleConnections, Self.descriptorLimit / 2))
             // Without a descriptor through which it can be woken, the thread would sleep forever.
             if curl_multi_wakeup(multi) != CURLM_OK {
-                curl_multi_cleanup(multi)
+                baton_curl_free_multi(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
             }
             setKeptConnections(used: 0)
@@ -77,6 +77,6 @@
             }
         }
 
-        func close() { curl_multi_cleanup(multi) }
+        func close() { baton_curl_free_multi(multi) }
     }
 #endif

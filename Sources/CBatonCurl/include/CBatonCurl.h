@@ -8,10 +8,24 @@
 #error "BatonNetwork needs libcurl: install its headers, on Debian and Ubuntu with apt-get install libcurl4-openssl-dev"
 #endif
 #include <curl/curl.h>
+#include <stdint.h>
 
 #if LIBCURL_VERSION_NUM < 0x075500
 #error "BatonNetwork needs libcurl 7.85 or later"
 #endif
+
+/// Make and free handles and lists, and count those that exist.
+CURL *_Nullable baton_curl_make_handle(void);
+void baton_curl_free_handle(CURL *_Nonnull handle);
+CURLM *_Nullable baton_curl_make_multi(void);
+void baton_curl_free_multi(CURLM *_Nonnull multi);
+void baton_curl_free_share(CURLSH *_Nonnull share);
+/// Returns the list with a copy of the text at its end, or null if there is no memory left; the list is unchanged then.
+struct curl_slist *_Nullable baton_curl_append(struct curl_slist *_Nullable list, const char *_Nonnull text);
+void baton_curl_free_list(struct curl_slist *_Nullable list);
+
+/// Returns the number of handles, multi handles, shares and lists that have been made and not been freed. Tests use it.
+long baton_curl_object_count(void);
 
 /// Set an option, one function for each type of value.
 CURLcode baton_curl_set_long(CURL *_Nonnull handle, CURLoption option, long value);
@@ -57,6 +71,16 @@ long baton_curl_silence(curl_socket_t socket);
 
 /// Returns the number of bytes that the peer of a TCP socket has acknowledged, or -1 if that is not known.
 long long baton_curl_acknowledged(curl_socket_t socket);
+
+/// Returns the number of bytes that a TCP socket has received, or -1 if that is not known.
+long long baton_curl_received(curl_socket_t socket);
+
+/// Returns the system's identity of a socket, which no other socket ever has, or 0 if it is not known.
+uint64_t baton_curl_identity(curl_socket_t socket);
+
+/// Ends the attempt of a TCP socket to connect, if the socket has this identity and its peer has not answered yet.
+/// Returns whether it was ended. Polling the socket then reports an error.
+int baton_curl_abandon(curl_socket_t socket, uint64_t identity);
 
 /// Returns the number of bytes that a TCP socket has received and that have been read, or -1 if that is not known.
 long long baton_curl_read_count(curl_socket_t socket);

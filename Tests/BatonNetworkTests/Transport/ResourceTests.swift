@@ -1,7 +1,8 @@
 import Baton
-import BatonNetwork
 import Foundation
 import Testing
+
+@testable import BatonNetwork
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -26,12 +27,13 @@ import Testing
         #expect(folder.names.count == 200)
     }
 
-    @Test func aThousandRequestsLeaveNothingBehind() async {
-        await #expect(processExitsWith: .success) {
+    @Test("A thousand requests of all kinds leave descriptors and threads as they were", arguments: Load.kinds)
+    func aThousandRequestsLeaveNothingBehind(_ kind: String) async {
+        await #expect(processExitsWith: .success) { [kind] in
             let folder = try TestFolder()
-            try await Load.run(200, in: folder)
+            try await Load.run(200, in: folder, on: kind)
             let before = try await Resources.quiet()
-            try await Load.run(1000, in: folder)
+            try await Load.run(1000, in: folder, on: kind)
             var after = try await Resources.quiet()
             // URLSession may have cleaned up so late that its thread has not been idle for long enough.
             for _ in 0..<3 where after.threads > before.threads { after = try await Resources.quiet() }
@@ -86,16 +88,103 @@ import Testing
             precondition(isWhole)
         }
     }
+
+    @Test("Sending a gigabyte takes little memory", arguments: ["file", "pieces", "pieces of known length"])
+    func sendingAGigabyte(_ kind: String) async {
+        await #expect(processExitsWith: .success) { [kind] in
+            let folder = try TestFolder()
+            let (count, size) = (1000, 1_000_000)
+            let piece = TestServer.bytes(size)
+            let target = server.url("/upload")
+            // The first upload allocates what later ones use as well.
+            _ = try await HTTPUpload(piece, to: target).execute(in: OperationContext())
+            let body: HTTPRequestBody
+            if kind == "file" {
+                let file = folder.file("large")
+                precondition(FileManager.default.createFile(atPath: file.path, contents: nil))
+                let handle = try FileHandle(forWritingTo: file)
+                for _ in 0..<count { try handle.write(contentsOf: piece) }
+                try handle.close()
+                body = .file(file)
+            } else {
+                let length = kind == "pieces" ? nil : Int64(count * size)
+                body = .stream(HTTPBodyStream(length: length) { Pieces(piece: piece, count: count) })
+            }
+            var request = URLRequest(url: target)
+            request.httpMethod = "PUT"
+            let before = Resources.residentBytes
+            let answer = try await HTTPUpload(body, with: request).execute(in: OperationContext())
+            precondition(
+                Resources.mostResidentBytes < before + 32_000_000, "\(Resources.mostResidentBytes - before)")
+            let receipt = try JSONDecoder().decode(Receipt.self, from: answer.data)
+            precondition(receipt.count == count * size, "\(receipt)")
+        }
+    }
+
+    private struct Receipt: Decodable {
+        let count: Int
+    }
+
+    /// The same piece again and again, each time in memory of its own.
+    private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
+        let piece: Data
+        var count: Int
+
+        func makeAsyncIterator() -> Pieces { self }
+
+        mutating func next() async -> Data? {
+            if count == 0 { return nil }
+            count -= 1
+            var copy = piece
+            copy[0] ^= 1
+            return copy
+        }
+    }
 }
+
+#if os(Linux)
+    extension ResourceTests {
+        @Test("All objects of libcurl are freed after a thousand requests of all kinds")
+        func objectsOfLibcurl() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TestFolder()
+                do {
+                    // The requests that ask the server whether the transport has gone use URLSession.
+                    _ = try await HTTPData(server.url("/log")).transport(URLSessionTransport()).execute(
+                        in: OperationContext())
+                    precondition(CurlHandle.objectCount == 0, "\(CurlHandle.objectCount)")
+                    try await Load.run(1000, in: folder, on: "libcurl")
+                }
+                for _ in 0..<2000 where CurlHandle.objectCount > 0 {
+                    _ = try await HTTPData(server.url("/log")).transport(URLSessionTransport()).execute(
+                        in: OperationContext())
+                }
+                precondition(CurlHandle.objectCount == 0, "\(CurlHandle.objectCount)")
+            }
+        }
+    }
+#endif
 
 /// Sends requests of all kinds, valid and invalid, 50 at a time. It uses a transport of its own, which closes its
 /// connections when it is released, because the number of idle connections is random.
 private struct Load {
-    private let transport = URLSessionTransport()
+    #if os(Linux)
+        static let kinds = ["libcurl", "URLSession"]
+
+        static func transport(_ kind: String) -> any HTTPTransport {
+            kind == "libcurl" ? CurlTransport() : URLSessionTransport()
+        }
+    #else
+        static let kinds = ["URLSession"]
+
+        static func transport(_ kind: String) -> any HTTPTransport { URLSessionTransport() }
+    #endif
+
+    let transport: any HTTPTransport
     let folder: TestFolder
 
-    static func run(_ count: Int, in folder: TestFolder) async throws {
-        let load = Load(folder: folder)
+    static func run(_ count: Int, in folder: TestFolder, on kind: String) async throws {
+        let load = Load(transport: transport(kind), folder: folder)
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 50)
         let operations = (0..<count).map { load.operation(number: $0) }
         queue.add(operations)
