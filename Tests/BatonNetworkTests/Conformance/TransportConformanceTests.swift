@@ -55,7 +55,7 @@
         private static let files = "URLSession opens files itself. HTTPUpload looks at them before."
         private static let stream = "A stream is put into a file first."
 
-        /// Faults that do not occur in every run.
+        /// Faults that do not occur in every run. Their cases are known issues, and run nevertheless.
         private static let unstable = [mayEnd, repeats]
 
         private static let required = HTTPTransportConformance.cases.map(\.name).filter {
@@ -87,8 +87,12 @@
             "URLSessionTransport still has the faults for which it is not the default",
             arguments: faultsOfURLSession.keys.sorted())
         func faults(_ name: String) async {
-            if Self.unstable.contains(Self.faultsOfURLSession[name] ?? "") { return }
-            await #expect(processExitsWith: .failure) { [name] in
+            let reason = Self.faultsOfURLSession[name] ?? ""
+            if Self.unstable.contains(reason) {
+                await withKnownIssue(Comment(rawValue: reason), isIntermittent: true) { _ = await passes(name) }
+                return
+            }
+            await #expect(processExitsWith: .failure, Comment(rawValue: reason)) { [name] in
                 exit(await Self.failures(of: [name]).isEmpty ? 0 : 1)
             }
         }
