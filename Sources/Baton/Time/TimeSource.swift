@@ -9,7 +9,7 @@ internal import CBaton
 /// let time = try await context.clock.measure { try await index.rebuild() }
 /// ```
 public struct OperationClock: Clock {
-    private let time: TimeSource
+    package let time: TimeSource
 
     init(_ time: TimeSource) { self.time = time }
 
@@ -105,7 +105,7 @@ package final class TimeSource: Sendable {
     var clockIdentity: ObjectIdentifier { sharedIdentity ?? ObjectIdentifier(self) }
 
     /// True if the clock is a `ContinuousClock`.
-    var isContinuous: Bool { continuousStart != nil }
+    package var isContinuous: Bool { continuousStart != nil }
 
     /// Returns at `time`, or throws when the calling task is cancelled.
     ///

@@ -1,4 +1,5 @@
 #if os(Linux)
+    internal import Baton
     internal import CBatonCurl
     internal import Foundation
 
@@ -38,6 +39,9 @@
         /// A Boolean value that indicates whether the last attempt to open a socket failed for lack of descriptors.
         /// While it is true, libcurl closes connections that have been unused for a second.
         var lacksDescriptors = false
+
+        /// The attempts to connect, by the time at which each is given up if the address has not answered.
+        var attempts = TimerHeap<ContinuousClock.Instant, ConnectionAttempt>()
 
         /// The number of calls from libcurl, from which the loop tells whether libcurl has done anything.
         private(set) var eventCount: UInt64 = 0
@@ -102,6 +106,14 @@
             return milliseconds < 0 ? nil : .milliseconds(milliseconds)
         }
 
+        /// Returns the number of bytes that a connection that serves a single request has received, or nil if it is
+        /// unknown.
+        func receivedCount(_ id: ID) -> Int64? {
+            guard let connection = connection(id), connection.version == .http1 else { return nil }
+            let count = baton_curl_received(connection.socket)
+            return count < 0 ? nil : count
+        }
+
         /// Returns the number of bytes that the peer of a connection that serves a single request has acknowledged, or
         /// nil if it is unknown.
         func acknowledgedCount(_ id: ID) -> Int64? {
@@ -132,6 +144,19 @@
             guard let connection = connections[id], id.matches(connection.socket) else { return nil }
             return connection
         }
+    }
+
+    /// An attempt of libcurl to connect to one address of a host.
+    struct ConnectionAttempt {
+        let exchange: CurlExchange
+        let socket: curl_socket_t
+        /// The system's identity of the socket, whose number may belong to another socket later.
+        let identity: UInt64
+
+        /// Ends the attempt if the address has not answered yet. libcurl then tries the next one.
+        ///
+        /// - Returns: Whether the attempt was ended.
+        func abandon() -> Bool { baton_curl_abandon(socket, identity) != 0 }
     }
 
     extension CurlConnections.ID {

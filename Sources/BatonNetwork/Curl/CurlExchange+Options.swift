@@ -85,14 +85,27 @@
                 handle.set(CURLOPT_PROXY, address)
                 handle.set(CURLOPT_NOPROXY, "")
             }
-            // This limit holds for all addresses of a host together.
-            if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
+            _ = setConnectionLimit()
             if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
-            if let lowest = configuration.lowestSpeed {
-                let seconds = lowest.time.bounded.components.seconds
+            if let lowest = configuration.lowestSpeed, transfer.clock.isContinuous {
                 handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
-                handle.set(CURLOPT_LOW_SPEED_TIME, Int(min(max(1, seconds), Int64(Int32.max))))
+                handle.set(CURLOPT_LOW_SPEED_TIME, Int(lowest.wholeTime.components.seconds))
             }
+        }
+
+        /// Sets how long libcurl may connect, to all addresses of the host together. Returns false if no time is left.
+        ///
+        /// By another clock than the system's, and while the transfer waits for a connection because their number is
+        /// limited, only the idle limit counts.
+        func setConnectionLimit() -> Bool {
+            if !transfer.clock.isContinuous {
+                handle.set(CURLOPT_CONNECTTIMEOUT_MS, Duration.longest.wholeMilliseconds)
+            } else if !configuration.limitsConnections {
+                let left = limit - start.duration(to: ContinuousClock.now)
+                if left <= .zero { return false }
+                handle.set(CURLOPT_CONNECTTIMEOUT_MS, left.wholeMilliseconds)
+            }
+            return true
         }
 
         /// Sets how many bytes libcurl reads at a time.

@@ -30,7 +30,7 @@
         let source: UploadSource?
         private let queue: UploadQueue?
         let errorText: UnsafeMutableBufferPointer<CChar>
-        private let clock = ContinuousClock()
+        private var clock: TransferClock { transfer.clock }
         /// The URL of the proxy, without its password; empty if there is none.
         private let proxy: String
 
@@ -66,6 +66,18 @@
         private var discardSocket: FileHandle?
         /// A Boolean value that indicates whether the kept connection that libcurl has chosen cannot be used.
         private var wantsAnotherConnection = false
+        /// The time at which the exchange began, by the system's clock.
+        let start: ContinuousClock.Instant
+        /// The time that each address of the host has for its answer, before libcurl tries the next one.
+        private var attemptLimit: Duration
+        private var attempts: [TimerHeap<ContinuousClock.Instant, ConnectionAttempt>.Ticket] = []
+        /// A Boolean value that indicates whether an address has not answered in time.
+        private var hasAbandonedAddress = false
+        /// The beginning of the time over which the speed is measured, and the number of bytes moved by then.
+        private var speedWindow: (start: ContinuousClock.Instant, count: Int64)
+        /// The number of bytes that the system had received on the connection at the last activity. It is used only if
+        /// the clock is not the system's.
+        private var systemCount: Int64?
         /// The sockets that were opened for the transfer, until one of them has become its connection.
         private var openedSockets: [curl_socket_t] = []
         private(set) var connection: CurlConnections.ID?
@@ -83,7 +95,7 @@
         init(
             _ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?,
             _ configuration: CurlTransport.Configuration, _ cookies: CurlCookies,
-            _ connections: CurlConnections, at now: ContinuousClock.Instant
+            _ connections: CurlConnections
         ) throws {
             let request = transfer.request
             guard let handle = CurlHandle() else {
@@ -97,7 +109,11 @@
             self.connections = connections
             limit = request.idleLimit
             proxy = CurlProxy.address(for: request.url, configuration.proxy)
+            let now = transfer.clock.now
             lastActivity = configuration.limitsConnections ? nil : now
+            start = ContinuousClock.now
+            attemptLimit = min(request.idleLimit / 12, .seconds(1))
+            speedWindow = (now, 0)
             parser = HeadParser(url: request.url)
             header = CurlList(request.headerLines)
             proxyHeader = CurlList(request.proxyHeaderLines)
@@ -161,6 +177,8 @@
             }
             connections.lacksDescriptors = false
             openedSockets.append(socket)
+            let attempt = ConnectionAttempt(exchange: self, socket: socket, identity: baton_curl_identity(socket))
+            attempts.append(connections.attempts.add(attempt, at: ContinuousClock.now + attemptLimit))
             // libcurl resolves no host whose addresses it knows, and so has not called `connectionBegins()` for it.
             connectionBegins()
         }
@@ -172,6 +190,16 @@
                 // No byte of the request has been sent, and libcurl has closed that connection.
                 wantsAnotherConnection = false
                 handle.set(CURLOPT_FRESH_CONNECT, true)
+                return true
+            }
+            if code == CURLE_COULDNT_CONNECT, hasAbandonedAddress, failure == nil, requestCount == 0,
+                !transfer.isCancelled, setConnectionLimit()
+            {
+                // An address that does not answer at once may answer later.
+                hasAbandonedAddress = false
+                attemptLimit = min(attemptLimit * 3, .longest)
+                connectionEnds()
+                errorText[0] = 0
                 return true
             }
             // A server that closes an HTTP/2 connection tells which requests it has not processed. libcurl 7.88 does
@@ -188,13 +216,23 @@
 
         /// Stops waiting for the connection of another request, which takes too long. The caller makes libcurl start
         /// over, with a connection of its own.
-        private func stopWaitingForOthers(at now: ContinuousClock.Instant) {
+        private func stopWaitingForOthers() {
             waitsForOthers = false
             handle.set(CURLOPT_PIPEWAIT, false)
-            if lastActivity != nil { lastActivity = now }
+            if lastActivity != nil { lastActivity = clock.now }
+        }
+
+        /// Gives up an address that has not answered in time, so that libcurl tries the next one.
+        ///
+        /// libcurl 7.88 waits for an address half of the time that is left, so that a few silent addresses would take
+        /// all of it.
+        func abandon(_ attempt: ConnectionAttempt) {
+            if attempt.abandon() { hasAbandonedAddress = true }
         }
 
         private func connectionEnds() {
+            for ticket in attempts { connections.attempts.remove(ticket) }
+            attempts = []
             if isConnecting { connections.connectingCount -= 1 }
             isConnecting = false
             openedSockets = []
@@ -218,7 +256,8 @@
             usesHTTP2 = connections.usesHTTP2(connection)
             if connections.usesHTTP1(connection) { setBufferSize(forHeadOfHTTP2: false) }
             acknowledgedCount = connections.acknowledgedCount(connection)
-            lastActivity = clock.now
+            noteActivity()
+            beginSpeedWindow()
             requestCount += 1
             if head != nil {
                 // libcurl would send the request once more after 417, but that status is the response.
@@ -235,7 +274,7 @@
         /// Returns false if the transfer has to be stopped.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             connections.recordEvent()
-            lastActivity = clock.now
+            noteActivity()
             switch parser.line(line) {
             case .more: return true
             case .head(var head):
@@ -254,7 +293,7 @@
                 transfer.receive(head)
                 // After such a head libcurl sends no more of the body (RFC 9112, 9.5), but a pause would keep it from
                 // ending.
-                if head.status >= 400, isSendingPaused { resumeSending(at: clock.now) }
+                if head.status >= 400, isSendingPaused { resumeSending() }
                 return true
             case .invalid(let problem): return fail(.invalidAnswer(problem))
             }
@@ -271,7 +310,7 @@
 
         func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
             connections.recordEvent()
-            lastActivity = clock.now
+            noteActivity()
             guard parser.isComplete else {
                 _ = fail(.invalidAnswer("its head does not end"))
                 return .stop
@@ -310,7 +349,7 @@
             if count == sentCount { return }
             connections.recordEvent()
             sentCount = count
-            lastActivity = clock.now
+            noteActivity()
             transfer.sent(count)
         }
 
@@ -322,15 +361,16 @@
 
         // MARK: Pauses
 
-        func resumeReceiving(at now: ContinuousClock.Instant) {
+        func resumeReceiving() {
             isReceivingPaused = false
-            lastActivity = now
+            noteActivity()
+            beginSpeedWindow()
             setPauses()
         }
 
-        func resumeSending(at now: ContinuousClock.Instant) {
+        func resumeSending() {
             isSendingPaused = false
-            lastActivity = now
+            noteActivity()
             setPauses()
         }
 
@@ -359,19 +399,68 @@
         /// them, which may be long before it sends them. The system is therefore asked when the connection last
         /// received bytes, and how many bytes the peer has acknowledged. For an HTTP/2 connection these numbers say
         /// nothing, because it also serves other transfers.
+        ///
+        /// If the clock is not the system's, the limits have checks of their own, at times of that clock; see
+        /// ``checkOwnLimits()``.
         func check(at now: ContinuousClock.Instant) -> CheckResult {
-            noteAcknowledged(at: now)
+            noteAcknowledged()
             if waitsForOthers {
-                stopWaitingForOthers(at: now)
+                stopWaitingForOthers()
                 return .restart(now + checkInterval)
             }
             if isSendingPaused, let result = checkWhilePaused(at: now) { return result }
             // After the server has begun its response, a slow source of the body no longer stops the clock.
-            guard !isReceivingPaused, !isSendingPaused || head != nil, let lastActivity else {
-                return .again(now + checkInterval)
-            }
+            guard clock.isContinuous, let lastActivity = networkActivity else { return .again(now + checkInterval) }
             return nextCheck(at: now, lastActivity: lastActivity).map { .again(min($0, now + checkInterval)) }
-                ?? .end(hasWholeAnswer ? nil : completed(HTTPError(.timedOut(after: limit), transfer.request)))
+                ?? .end(ending(.timedOut(after: limit)))
+        }
+
+        /// The last activity of the network, or nil while the transfer does not wait for the network.
+        private var networkActivity: ContinuousClock.Instant? {
+            isReceivingPaused || isSendingPaused && head == nil ? nil : lastActivity
+        }
+
+        /// Returns the error of a transfer whose time is over, or nil if its response is complete nevertheless.
+        private func ending(_ reason: HTTPError.Reason) -> (any Error)? {
+            hasWholeAnswer ? nil : completed(HTTPError(reason, transfer.request))
+        }
+
+        /// Checks the limits by a clock other than the system's. The system tells times of its own clock only, so this
+        /// method compares the number of bytes that it has received with that at the last activity.
+        func checkOwnLimits() -> CheckResult {
+            let now = clock.now
+            noteAcknowledged()
+            if lastActivity != nil, systemCount != connection.flatMap({ connections.receivedCount($0) }) {
+                noteActivity()
+            }
+            var next = now + limit
+            if let lastActivity = networkActivity {
+                if lastActivity + limit <= now { return .end(ending(.timedOut(after: limit))) }
+                next = lastActivity + limit
+            }
+            if let lowest = configuration.lowestSpeed {
+                let time = lowest.wholeTime
+                if speedWindow.start + time <= now {
+                    let seconds = speedWindow.start.duration(to: now) / .seconds(1)
+                    let moved = Double(receivedCount + sentCount - speedWindow.count)
+                    let isSlow = moved < Double(max(1, lowest.bytesPerSecond)) * seconds
+                    if isSlow, requestCount > 0, !isReceivingPaused {
+                        return .end(ending(.tooSlow(bytesPerSecond: lowest.bytesPerSecond, over: lowest.time)))
+                    }
+                    beginSpeedWindow()
+                }
+                next = min(next, speedWindow.start + time)
+            }
+            return .again(next)
+        }
+
+        private func noteActivity() {
+            lastActivity = clock.now
+            if !clock.isContinuous { systemCount = connection.flatMap { connections.receivedCount($0) } }
+        }
+
+        private func beginSpeedWindow() {
+            if !clock.isContinuous { speedWindow = (clock.now, receivedCount + sentCount) }
         }
 
         /// While the source of the body has nothing, libcurl neither ends the transfer nor reports that the peer has
@@ -385,18 +474,18 @@
                 if head != nil { discardSocket = connections.replaceWithDiscardSocket(connection) }
                 if discardSocket == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
                 prepareForRemoval()
-                resumeSending(at: now)
+                resumeSending()
             }
             lastActivityAtPreviousCheck = lastActivity
             return .again(now + .milliseconds(50))
         }
 
-        private func noteAcknowledged(at now: ContinuousClock.Instant) {
+        private func noteAcknowledged() {
             guard source != nil, head == nil, let connection,
                 let count = connections.acknowledgedCount(connection), count != acknowledgedCount
             else { return }
             acknowledgedCount = count
-            if lastActivity != nil { lastActivity = now }
+            if lastActivity != nil { lastActivity = clock.now }
         }
 
         private func nextCheck(
@@ -432,6 +521,7 @@
 
         private func reason(_ code: CURLcode) -> HTTPError.Reason? {
             if code != CURLE_OK, lacksDescriptors { return .tooManyOpenFiles }
+            if code == CURLE_COULDNT_CONNECT, hasAbandonedAddress { return .timedOut(after: limit) }
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(
                 code: code, text: text, handle: handle, configuration: configuration, limit: limit,

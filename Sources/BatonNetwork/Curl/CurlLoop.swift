@@ -48,6 +48,7 @@
                     isEmptyRound = false
                 }
                 checkLimits()
+                abandonSilentAddresses()
                 flushFailedConnections()
                 flushCancels()
                 multi.setKeptConnections(used: running.count)
@@ -85,8 +86,10 @@
             case .start(let transfer, let body, let queue): start(transfer, body, queue)
             case .cancel(let transfer):
                 if let exchange = running[ObjectIdentifier(transfer)] { abort(exchange, CancellationError()) }
-            case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving(at: clock.now)
-            case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending(at: clock.now)
+            case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving()
+            case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending()
+            case .checkLimits(let transfer):
+                if let exchange = running[ObjectIdentifier(transfer)] { checkOwnLimits(of: exchange) }
             case .closeUnusedConnections: multi.closeUnusedConnections()
             }
         }
@@ -98,9 +101,10 @@
             }
             do {
                 let exchange = try CurlExchange(
-                    transfer, body, queue, configuration, cookies, connections, at: clock.now)
+                    transfer, body, queue, configuration, cookies, connections)
                 running[ObjectIdentifier(transfer)] = exchange
                 exchange.checkTicket = checks.add(exchange, at: clock.now + exchange.checkInterval)
+                if !transfer.clock.isContinuous { checkOwnLimits(of: exchange) }
                 multi.add(exchange.handle)
             } catch {
                 queue?.close()
@@ -154,6 +158,19 @@
                 case .end(let error): abort(exchange, error)
                 }
             }
+        }
+
+        /// Checks the limits of an exchange that another clock than the system's measures.
+        private func checkOwnLimits(of exchange: CurlExchange) {
+            switch exchange.checkOwnLimits() {
+            case .again(let next), .restart(let next): exchange.transfer.setTimer(at: next)
+            case .end(let error): abort(exchange, error)
+            }
+        }
+
+        /// Makes libcurl try the next address of each host that has not answered for too long.
+        private func abandonSilentAddresses() {
+            for attempt in connections.attempts.takeDue(at: clock.now) { attempt.exchange.abandon(attempt) }
         }
 
         private func abort(_ exchange: CurlExchange, _ error: (any Error)?) {

@@ -15,6 +15,7 @@
             case cancel(CurlTransfer)
             case resumeReceiving(CurlTransfer)
             case resumeSending(CurlTransfer)
+            case checkLimits(CurlTransfer)
             case closeUnusedConnections
         }
 
@@ -60,6 +61,8 @@
         func resumeReceiving(_ transfer: CurlTransfer) { put(.resumeReceiving(transfer)) }
 
         func resumeSending(_ transfer: CurlTransfer) { put(.resumeSending(transfer)) }
+
+        func checkLimits(of transfer: CurlTransfer) { put(.checkLimits(transfer)) }
 
         /// Makes all transports of the process close the connections that have been unused for a second. It is called
         /// when a descriptor is missing.

@@ -11,19 +11,24 @@
         private typealias Machine = TransferStateMachine<UnsafeContinuation<Void, Never>>
 
         let request: URLRequest
+        /// The clock that measures the limits of the transfer.
+        let clock: TransferClock
         let sent: @Sendable (Int64) -> Void
         private let body: HTTPRequestBody?
         private let pass: HTTPBodyStream.Pass?
         private let machine: Locked<Machine>
         private let thread: CurlThread
+        /// The task that waits for the next check of the limits, if the clock is not the system's.
+        private let timer = Locked<Task<Void, Never>?>(nil)
 
         init(
-            _ request: URLRequest, _ body: HTTPRequestBody?, on thread: CurlThread,
+            _ request: URLRequest, _ body: HTTPRequestBody?, on thread: CurlThread, _ clock: TransferClock,
             sent: @escaping @Sendable (Int64) -> Void
         ) throws {
             self.request = request
             self.body = body
             self.thread = thread
+            self.clock = clock
             self.sent = sent
             pass = try body?.stream?.pass(for: request)
             machine = Locked(Machine(isFeeding: pass.map { $0.length != 0 } ?? false))
@@ -120,9 +125,24 @@
             }
         }
 
+        /// Has the thread check the limits of the transfer at a time of its clock, in place of any earlier such time.
+        func setTimer(at time: ContinuousClock.Instant) {
+            // Starting and cancelling a task may run code of the user's clock, or create a thread.
+            BrokenPipeSignal.allow {
+                let next = Task { [self] in
+                    if await clock.sleep(until: time) { thread.checkLimits(of: self) }
+                }
+                timer.withLock { timer in
+                    defer { timer = next }
+                    return timer
+                }?.cancel()
+            }
+        }
+
         var isCancelled: Bool { machine.withLock { $0.isCancelled } }
 
         func end(_ error: (any Error)?) {
+            if let timer = timer.withLock({ $0.take() }) { BrokenPipeSignal.allow { timer.cancel() } }
             let waiters = machine.withLock { $0.end(error.map { .failed($0) } ?? .complete) }
             if !waiters.isEmpty { BrokenPipeSignal.allow { resume(waiters) } }
         }

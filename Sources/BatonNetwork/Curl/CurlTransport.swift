@@ -16,6 +16,11 @@
     ///   server accepts at a time. Every other request has a connection of its own, unless
     ///   ``Configuration/connectionsPerHost`` makes it wait. Each lookup of a host name uses a further thread while it
     ///   lasts.
+    /// - Addresses: If a host has several addresses and one does not answer, the next one is tried: at first after a
+    ///   twelfth of the idle limit, but at most a second. If none answers, all of them are tried again, and each gets
+    ///   three times as long, until the idle limit ends.
+    /// - Time: The idle limit and the lowest speed are measured by the clock of the operation's queue. The lookup of a
+    ///   host is not, and neither is the time after which the next address is tried.
     /// - Bodies: A slow reader slows down the sender; at most 256 KB and the last piece wait in memory. Content that is
     ///   encoded with gzip, deflate, br or zstd is decoded if libcurl supports the encoding. If 16 KB of it become more
     ///   than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``. If requests share an HTTP/2 connection, the same
@@ -95,7 +100,8 @@
             if let problem = engine.configuration.problemOfCertificates {
                 throw HTTPError(.invalidRequest(problem), request)
             }
-            let transfer = try CurlTransfer(request, body, on: engine.thread, sent: sent)
+            let clock = TransferClock(TransferTime.current)
+            let transfer = try CurlTransfer(request, body, on: engine.thread, clock, sent: sent)
             let reader = TransferReader(transfer, of: engine)
             try await transfer.start()
             let head = try await reader.head()

@@ -8,6 +8,8 @@ internal import Foundation
 /// One request, which is sent and validated according to its options.
 struct HTTPCall: Sendable {
     let options: HTTPOptions
+    /// The clock that measures the deadline, and the idle limit of the transport.
+    let time: TimeSource
 
     /// Sends the request within the deadline, and passes the response to a closure that reads it.
     func run<Value: Sendable>(
@@ -25,7 +27,9 @@ struct HTTPCall: Sendable {
     ) async throws -> Value {
         var target: URL?
         do {
-            let answer = try await options.send(body, redirectedTo: &target, sent: sent)
+            let answer = try await TransferTime.measured(by: time) {
+                try await options.send(body, redirectedTo: &target, sent: sent)
+            }
             return try await read(answer)
         } catch let error as HTTPError {
             throw target.map { error.redirected(to: $0, from: options.request) } ?? error
@@ -74,13 +78,13 @@ struct HTTPCall: Sendable {
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit = options.deadline else { return try await body() }
-        let time = TimeSource(options.clock)
+        let end = time.now + limit.bounded
         return try await withThrowingTaskGroup(of: Event<Value>.self) { group in
             group.addTask {
                 do { return .value(try await body()) } catch { return .failure(error) }
             }
             group.addTask {
-                do { try await time.sleep(until: limit) } catch { return .sleeperEnded }
+                do { try await time.sleep(until: end) } catch { return .sleeperEnded }
                 return .late
             }
             var isLate = false

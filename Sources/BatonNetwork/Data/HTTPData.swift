@@ -47,7 +47,7 @@ public struct HTTPData: HTTPProcedure {
     /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
-        return try await HTTPCall(options: options).run { answer in
+        return try await HTTPCall(options: options, time: options.time(in: context)).run { answer in
             try await answer.response(options, limit) { progress.report(completed: $0, of: $1) }
         }
     }

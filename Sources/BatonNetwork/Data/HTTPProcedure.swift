@@ -31,8 +31,10 @@ public struct HTTPOptions: Sendable {
     public var redirects = RedirectPolicy.follow
     /// The longest time of one run, including the body of the response. If nil, a run takes as long as bytes arrive.
     public var deadline: Duration?
-    /// The clock that measures the deadline.
-    public var clock: any Clock<Duration> = ContinuousClock()
+    /// The clock that measures the deadline and the idle limit. If nil, the clock of the operation's queue does.
+    ///
+    /// ``URLSessionTransport`` measures the idle limit with the system's clock, whatever this says.
+    public var clock: (any Clock<Duration>)?
     /// The string that was given as a URL, if it is not a valid one.
     var invalidAddress: String?
     /// The header fields that were set to values that cannot be sent, with the reason for each. They are kept here
@@ -54,6 +56,14 @@ public struct HTTPOptions: Sendable {
             self.init(URLRequest(url: URL(fileURLWithPath: "/")))
             invalidAddress = address
         }
+    }
+}
+
+extension HTTPOptions {
+    /// Returns the time by which a run in this context is measured.
+    func time(in context: OperationContext) -> TimeSource {
+        guard let clock else { return context.clock.time }
+        return (clock as? OperationClock)?.time ?? TimeSource(clock)
     }
 }
 
@@ -82,7 +92,8 @@ extension HTTPProcedure {
 
     /// Sets the longest time during which no byte arrives or is sent: 60 seconds by default.
     ///
-    /// When this time is over, the run fails with ``HTTPError/Reason/timedOut(after:)``.
+    /// When this time is over, the run fails with ``HTTPError/Reason/timedOut(after:)``. The clock of the operation's
+    /// queue measures it, unless ``HTTPOptions/clock`` names another one.
     ///
     /// - Parameter limit: The longest time. Less than a millisecond counts as one.
     /// - Returns: A changed copy.
@@ -98,9 +109,10 @@ extension HTTPProcedure {
     ///
     /// - Parameters:
     ///   - limit: The longest time of one run, or nil for no limit.
-    ///   - clock: The clock that measures the time, for example that of a test.
+    ///   - clock: The clock that measures this time and that of ``timeout(_:)``, for example that of a test. If nil,
+    ///     the clock of the operation's queue does.
     /// - Returns: A changed copy.
-    public func deadline(_ limit: Duration?, clock: any Clock<Duration> = ContinuousClock()) -> Self {
+    public func deadline(_ limit: Duration?, clock: (any Clock<Duration>)? = nil) -> Self {
         changed {
             $0.deadline = limit
             $0.clock = clock

@@ -9,13 +9,15 @@ internal import Foundation
 struct DownloadRun: Sendable {
     private let download: HTTPDownload
     private let partial: PartialFile
+    private let time: TimeSource
     private let progress: ProgressReporter
     /// The ``PartialFile/Origin/mark(of:)`` of the request's URL.
     private let address: String
 
-    init(_ download: HTTPDownload, _ partial: PartialFile, _ progress: ProgressReporter) {
+    init(_ download: HTTPDownload, _ partial: PartialFile, _ time: TimeSource, _ progress: ProgressReporter) {
         self.download = download
         self.partial = partial
+        self.time = time
         self.progress = progress
         address = download.options.request.url.map { PartialFile.Origin.mark(of: $0) } ?? ""
     }
@@ -26,7 +28,7 @@ struct DownloadRun: Sendable {
     }
 
     func run() async throws -> DownloadedFile {
-        try await HTTPCall(options: download.options).withinDeadline { try await downloadFile() }
+        try await HTTPCall(options: download.options, time: time).withinDeadline { try await downloadFile() }
     }
 
     private func downloadFile() async throws -> DownloadedFile {
@@ -63,7 +65,7 @@ struct DownloadRun: Sendable {
             options.request.setValue(origin.validator, forHTTPHeaderField: "If-Range")
         }
         let (request, validation) = (options.request, options.validation)
-        return try await HTTPCall(options: options).send { answer in
+        return try await HTTPCall(options: options, time: time).send { answer in
             let plan = DownloadPlan(answer.head, start: start, origin: origin, wanted: wanted)
             switch plan {
             case .append(let total):

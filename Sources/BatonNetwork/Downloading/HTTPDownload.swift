@@ -84,7 +84,8 @@ public struct HTTPDownload: HTTPProcedure {
     /// - Returns: The location of the file and the head of the response.
     /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
-        try HTTPCall(options: options).check()
+        let time = options.time(in: context)
+        try HTTPCall(options: options, time: time).check()
         if options.request.httpMethod?.uppercased() == "HEAD" {
             throw HTTPError(.invalidRequest("a HEAD has no body that could be downloaded"), options.request)
         }
@@ -95,7 +96,7 @@ public struct HTTPDownload: HTTPProcedure {
         let partial = try openPartial()
         defer { partial.close() }
         do {
-            return try await DownloadRun(self, partial, context.progress).run()
+            return try await DownloadRun(self, partial, time, context.progress).run()
         } catch {
             let kept = partial.origin != nil && mayResume && Self.leavesWhatIsThere(error)
             if !kept { partial.discard() }

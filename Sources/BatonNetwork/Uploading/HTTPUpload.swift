@@ -68,10 +68,11 @@ public struct HTTPUpload: HTTPProcedure {
     ///   cancellation.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
-        try HTTPCall(options: options).check(body)
+        let call = HTTPCall(options: options, time: options.time(in: context))
+        try call.check(body)
         let total = try body.count(options.request)
         progress.report(completed: 0, of: total)
-        return try await HTTPCall(options: options).run(body: body) { sent in
+        return try await call.run(body: body) { sent in
             progress.report(completed: Int(clamping: sent), of: total)
         } _: { answer in
             try await answer.response(options, limit)
