@@ -77,6 +77,19 @@ extension AsyncOperationQueue {
 
     /// Makes an operation from a closure, adds it, and returns it.
     ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
+    /// - Returns: The operation.
+    @discardableResult
+    public func add<Output: Sendable>(
+        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
+    ) -> AsyncOperation<Output> {
+        add(nil, body, file: file, line: line)
+    }
+
+    /// Makes an operation with a name from a closure, adds it, and returns it.
+    ///
     /// - Parameters:
     ///   - name: The name that errors and explanations use for the operation.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
@@ -84,7 +97,7 @@ extension AsyncOperationQueue {
     /// - Returns: The operation.
     @discardableResult
     public func add<Output: Sendable>(
-        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
+        _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
         let operation = AsyncOperation(name, body).recordOrigin(file, line)

@@ -33,6 +33,19 @@ extension AsyncOperationQueue {
 
     /// Makes a barrier from a closure, adds it and returns it. See ``addBarrier(_:file:line:)``.
     ///
+    /// - Parameter body: The closure that runs as the body, on a task of the queue.
+    /// - Returns: The barrier, which explanations and events call "barrier".
+    /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, otherwise for n operations
+    ///   that have been added since the last one.
+    @discardableResult
+    public func addBarrier<Output: Sendable>(
+        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
+    ) -> AsyncOperation<Output> {
+        addBarrier(nil, body)
+    }
+
+    /// Makes a barrier with a name from a closure, adds it and returns it. See ``addBarrier(_:file:line:)``.
+    ///
     /// - Parameters:
     ///   - name: The name of the operation in explanations and events. Nil names it "barrier".
     ///   - body: The closure that runs as the body, on a task of the queue.
@@ -41,7 +54,7 @@ extension AsyncOperationQueue {
     ///   that have been added since the last one.
     @discardableResult
     public func addBarrier<Output: Sendable>(
-        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
+        _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
     ) -> AsyncOperation<Output> {
         let operation = AsyncOperation(name ?? "barrier", body)
         core.addBarrier(operation, nil)
