@@ -10,7 +10,7 @@ try await queue.run(GroupOperation(.ordered, near, far, policy: .firstSuccess)) 
 let draft = AsyncOperation("draft") { print("wrote a draft") }  // wrote a draft
 let check = AsyncOperation("check") { throw Unreachable() }
 let publish = AsyncOperation("publish") { print("never printed") }
-let release = GroupOperation(.ordered, draft, check, publish, name: "release")  // fails fast
+let release = GroupOperation("release", .ordered, draft, check, publish)  // fails fast
 queue.add(release)
 await queue.waitUntilIdle()
 print(release.result!)  // failure(1 of the group failed: ‘check’: Unreachable())

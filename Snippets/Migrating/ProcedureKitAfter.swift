@@ -24,5 +24,5 @@ let processing = fetch.then(DataProcessing()).addCondition(.mutuallyExclusive("i
 let report = AsyncOperation("report") { print("reported") }  // reported
     .addDependency(processing)
     .addCondition(NoFailedDependencies())
-try await queue.run(GroupOperation(processing, report, name: "import"))
+try await queue.run(GroupOperation("import", processing, report))
 print(fetch.attempts.count, processing.result!)  // 2 success(4)

@@ -61,7 +61,7 @@ struct CycleOutcomeTests {
     func cyclesThroughAGroup(way: Way) async throws {
         for order in permutations(of: 4) {
             let (a, c) = (AsyncOperation("a") {}, AsyncOperation("c") {})
-            let group = GroupOperation(c, name: "group")
+            let group = GroupOperation("group", c)
             group.addDependency(a)
             a.addDependency(group).addDependency(c)
             c.addDependency(group)
@@ -78,7 +78,7 @@ struct CycleOutcomeTests {
     func groupAddedToABrokenCycle(way: Way) async throws {
         for order in permutations(of: 3) {
             let (x, y, z) = (AsyncOperation("x") {}, AsyncOperation("y") {}, AsyncOperation("z") {})
-            let group = GroupOperation(x, name: "group")
+            let group = GroupOperation("group", x)
             y.addDependency(z).addDependency(group)
             z.addDependency(y)
             x.addDependency(y, on: .success)
@@ -164,7 +164,7 @@ struct CycleOutcomeTests {
         for order in permutations(of: 4) {
             let (y, z) = (AsyncOperation("y") {}, AsyncOperation("z") {})
             let child = AsyncOperation("child") {}.addDependency(y)
-            let group = GroupOperation(child, name: "group")
+            let group = GroupOperation("group", child)
             let follower = AsyncOperation("follower") {}.addDependency(child)
             y.addDependency(z).addDependency(group).addDependency(follower)
             z.addDependency(y)

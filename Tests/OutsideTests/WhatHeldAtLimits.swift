@@ -73,7 +73,7 @@ struct WhatHeldAtLimits {
         }
         try await within {
             let queue = AsyncOperationQueue(onMisuse: { _ in })
-            let group = GroupOperation(name: "group")
+            let group = GroupOperation("group")
             try group.add(group)
             let own = AsyncOperation("own") {}.addCondition(Own())
             queue.add(group, own)

@@ -164,7 +164,7 @@ private final class DependencyPair: GroupOperation, @unchecked Sendable {
         self.first = first
         self.second = second
         let dependencies = [first, second].compactMap { $0 }
-        super.init(dependencies, name: name, policy: .collectAll, maxConcurrentOperationCount: nil)
+        super.init(name, dependencies, policy: .collectAll, maxConcurrentOperationCount: nil)
     }
 }
 

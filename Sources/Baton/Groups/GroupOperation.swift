@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let setup = GroupOperation(openDatabase, loadSettings)
-/// let migration = GroupOperation(.ordered, backUp, migrate, verify)
+/// let migration = GroupOperation("migration", .ordered, backUp, migrate, verify)
 /// ```
 ///
 /// When the group starts, it adds its children to its queue, together with everything they depend on that has not been
@@ -29,7 +29,6 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
-    ///   - name: The name of the group in errors and explanations.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
     ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
@@ -37,11 +36,31 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     public convenience init(
-        _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .collectAll,
+        _ children: AnyOperation..., policy: GroupPolicy = .collectAll, maxConcurrentOperationCount: Int? = nil,
+        file: StaticString = #fileID, line: UInt = #line
+    ) {
+        self.init(
+            nil, children, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount, file: file,
+            line: line)
+    }
+
+    /// Makes a group with a name of operations that run side by side.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the group in errors and explanations.
+    ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
+    ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
+    ///     ``Misuse`` and sets no limit.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public convenience init(
+        _ name: String?, _ children: AnyOperation..., policy: GroupPolicy = .collectAll,
         maxConcurrentOperationCount: Int? = nil, file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(
-            children, name: name, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount, file: file,
+            name, children, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount, file: file,
             line: line)
     }
 
@@ -49,7 +68,26 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
+    ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
+    ///     ``Misuse`` and sets no limit.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public convenience init(
+        _ children: [AnyOperation], policy: GroupPolicy = .collectAll, maxConcurrentOperationCount: Int? = nil,
+        file: StaticString = #fileID, line: UInt = #line
+    ) {
+        self.init(
+            nil, children, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount, file: file,
+            line: line)
+    }
+
+    /// Makes a group with a name of operations that run side by side, from an array.
+    ///
+    /// - Parameters:
     ///   - name: The name of the group in errors and explanations.
+    ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     ///   - maxConcurrentOperationCount: The largest number of children that run at a time, in addition to the limit of
     ///     the queue; nil for no additional limit. A child that waits for its own children counts. A value below 1 is
@@ -57,7 +95,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
     public init(
-        _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .collectAll,
+        _ name: String?, _ children: [AnyOperation], policy: GroupPolicy = .collectAll,
         maxConcurrentOperationCount: Int? = nil, file: StaticString = #fileID, line: UInt = #line
     ) {
         super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
@@ -84,20 +122,44 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - children: The operations to run. An operation that is given twice runs once, in its first place. An
     ///     operation that was added to a queue before keeps its place in the order, but cannot wait for the child
     ///     before it, because its dependencies can no longer change. It is reported as ``Misuse``.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    public convenience init(_ order: GroupOrder, _ children: AnyOperation..., policy: GroupPolicy = .failFast) {
+        self.init(nil, order, children, policy: policy)
+    }
+
+    /// Makes a group with a name whose children run one after another, in the order given.
+    ///
+    /// See ``init(_:_:policy:)-(_,AnyOperation...,_)`` for the dependencies between the children.
+    ///
+    /// - Parameters:
     ///   - name: The name of the group in errors and explanations.
+    ///   - order: The order in which the children run.
+    ///   - children: The operations to run.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     public convenience init(
-        _ order: GroupOrder, _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .failFast
+        _ name: String?, _ order: GroupOrder, _ children: AnyOperation..., policy: GroupPolicy = .failFast
     ) {
-        self.init(order, children, name: name, policy: policy)
+        self.init(name, order, children, policy: policy)
     }
 
     /// Makes a group whose children run one after another, from an array.
     ///
-    /// See ``init(_:_:name:policy:)`` for the dependencies between the children and for the parameters.
-    public init(
-        _ order: GroupOrder, _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .failFast
-    ) {
+    /// See ``init(_:_:policy:)-(_,AnyOperation...,_)`` for the dependencies between the children and for the
+    /// parameters.
+    public convenience init(_ order: GroupOrder, _ children: [AnyOperation], policy: GroupPolicy = .failFast) {
+        self.init(nil, order, children, policy: policy)
+    }
+
+    /// Makes a group with a name whose children run one after another, from an array.
+    ///
+    /// See ``init(_:_:policy:)-(_,AnyOperation...,_)`` for the dependencies between the children.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the group in errors and explanations.
+    ///   - order: The order in which the children run.
+    ///   - children: The operations to run.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    public init(_ name: String?, _ order: GroupOrder, _ children: [AnyOperation], policy: GroupPolicy = .failFast) {
         super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
         setGroup(ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)), children: children)
     }

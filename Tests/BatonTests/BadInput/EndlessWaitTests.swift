@@ -128,7 +128,7 @@ import Testing
     func wayOutOfCyclesThroughGroups() {
         let stage = TestQueue()
         let child = stage.noting("child")
-        let group = GroupOperation(child, name: "group")
+        let group = GroupOperation("group", child)
         child.addDependency(group)
         stage.run(group)
         #expect("\(child.error!)".contains("Take ‘child’ out of the group ‘group’, or remove a dependency"))

@@ -32,7 +32,7 @@ import Testing
     func aChildOfAWaitingGroup() throws {
         let stage = TestQueue()
         let (child, late) = (stage.noting("child"), stage.noting("late"))
-        let group = GroupOperation(child, name: "group")
+        let group = GroupOperation("group", child)
         try group.add(late)
         let last = stage.noting("last", after: child, late)
         stage.run(last)

@@ -55,7 +55,7 @@ import Testing
         let original = stage.waiting("original", at: gate).unique(by: key, policy: .join)
         let joiner = stage.noting("joiner").unique(by: key, policy: .join)
         let child = stage.waiting("child", at: gate)
-        let group = GroupOperation(child, name: "group")
+        let group = GroupOperation("group", child)
         stage.run(input, reader, held, wanting, original, joiner, group)
         stage.queue.addBarrier("flush") {}
         stage.run(stage.noting("later"))

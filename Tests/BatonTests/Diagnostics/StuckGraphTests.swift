@@ -143,7 +143,7 @@ import Testing
         let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let child = uploads.noting("child")
         uploads.run(child)
-        let group = GroupOperation(stage.noting("other"), child, name: "group")
+        let group = GroupOperation("group", stage.noting("other"), child)
         stage.run(group)
         let asked = asked(behind: group)
         #expect(asked.explainedRoots == ["child: queueSuspended(‘uploads’)"])

@@ -48,7 +48,7 @@ import Testing
     @Test("A group that is closed")
     func groups() {
         let stage = TestQueue()
-        let group = GroupOperation(name: "group")
+        let group = GroupOperation("group")
         stage.run(group)
         #expect(Self.isHere(thrown { try group.add(stage.noting("late")) }))
     }

@@ -197,7 +197,7 @@ import Testing
         stage.queue.observe { event in
             if case .added = event.kind { parents("\(event.operation.name) in \(event.parent?.name ?? "-")") }
         }
-        let group = GroupOperation(stage.noting("child"), name: "group")
+        let group = GroupOperation("group", stage.noting("child"))
         let runs = AsyncOperation("runs") { [stage] context in
             try await context.run(stage.noting("run", after: stage.noting("upstream")))
             try context.produce(stage.noting("product"))

@@ -12,7 +12,7 @@ import Testing
         let stage = TestQueue(width: 1)
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         let group =
-            isOrdered ? GroupOperation(.ordered, name: "sync", policy: .collectAll) : GroupOperation(name: "sync")
+            isOrdered ? GroupOperation("sync", .ordered, policy: .collectAll) : GroupOperation("sync")
         let child = AsyncOperation("child") { [weak group] in group?.fail(Offline()) }
         let rest = stage.noting("rest")
         for operation in [failing, child, rest] { try? group.add(operation) }
@@ -31,15 +31,15 @@ import Testing
     @Test("A group that fails before it starts runs no child, and a failure after its end is ignored")
     func ownErrorEarlyAndLate() {
         let stage = TestQueue(width: 1)
-        let early = GroupOperation(stage.noting("child"), name: "early")
+        let early = GroupOperation("early", stage.noting("child"))
         early.fail(Oops())
         stage.run(early)
         #expect(early.error?.underlyingError is Oops)
-        let late = GroupOperation(stage.noting("other"), name: "late")
+        let late = GroupOperation("late", stage.noting("other"))
         stage.run(late)
         late.fail(Oops())
         #expect(late.ending == "success")
-        let cancelled = GroupOperation(stage.noting("never"), name: "cancelled")
+        let cancelled = GroupOperation("cancelled", stage.noting("never"))
         cancelled.cancel()
         cancelled.fail(Oops())
         stage.run(cancelled)
@@ -53,7 +53,7 @@ import Testing
     func itFinishesWhenAllItsChildrenHave() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
-        let group = GroupOperation(stage.noting("one"), stage.waiting("two", at: gate), name: "group")
+        let group = GroupOperation("group", stage.noting("one"), stage.waiting("two", at: gate))
         stage.run(group, stage.noting("after", after: group))
         #expect(stage.ran == ["one", "two"])
         #expect(group.state == .executing)
@@ -178,7 +178,7 @@ import Testing
 
     @Test func childrenMayBeAddedWhileItRuns() throws {
         let stage = TestQueue(width: 1)
-        let group = GroupOperation(name: "group")
+        let group = GroupOperation("group")
         let first = AsyncOperation("first") { [log = stage.log] in
             log("first")
             try group.add(AsyncOperation("second") { log("second") })
@@ -222,10 +222,10 @@ import Testing
     @Test func aChildAddedToAFinishedOrCancelledGroupIsLeftAlone() {
         let stage = TestQueue()
         let gate = Gate()
-        let finished = GroupOperation(name: "finished")
-        let cancelled = GroupOperation(stage.waiting("one", at: gate), name: "cancelled")
-        let neverAdded = GroupOperation(name: "never added")
-        let decided = GroupOperation(failing("bad"), stage.waiting("two", at: gate), name: "decided", policy: .failFast)
+        let finished = GroupOperation("finished")
+        let cancelled = GroupOperation("cancelled", stage.waiting("one", at: gate))
+        let neverAdded = GroupOperation("never added")
+        let decided = GroupOperation("decided", failing("bad"), stage.waiting("two", at: gate), policy: .failFast)
         stage.run(finished, cancelled, decided)
         cancelled.cancel()
         neverAdded.cancel()
@@ -267,7 +267,7 @@ import Testing
     func aWidthOfNothingIsMisuseAndNoLimit() async {
         // The group is in no queue yet, so the misuse goes to standard error.
         let ended = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            _ = GroupOperation([], name: "group", maxConcurrentOperationCount: 0)
+            _ = GroupOperation("group", [], maxConcurrentOperationCount: 0)
         }
         let text = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("‘group’") && text.contains("maxConcurrentOperationCount cannot be 0"), "\(text)")
@@ -298,7 +298,7 @@ import Testing
     @Test func aChildThatDependsOnItsGroup() {
         let stage = TestQueue()
         let child = stage.noting("child")
-        let group = GroupOperation(child, stage.noting("other"), name: "group")
+        let group = GroupOperation("group", child, stage.noting("other"))
         child.addDependency(group)
         stage.run(group)
         #expect(child.error?.cycleNames == ["child", "group"])
@@ -308,7 +308,7 @@ import Testing
 
     @Test func aGroupInItself() throws {
         let stage = TestQueue()
-        let group = GroupOperation(name: "group")
+        let group = GroupOperation("group")
         try group.add(group)
         stage.run(group, stage.noting("beside"))
         #expect(group.ending == "group: group cycle group")
@@ -317,8 +317,8 @@ import Testing
 
     @Test func twoGroupsThatHoldEachOther() throws {
         let stage = TestQueue()
-        let one = GroupOperation(name: "one")
-        let two = GroupOperation(one, name: "two")
+        let one = GroupOperation("one")
+        let two = GroupOperation("two", one)
         try one.add(two)
         stage.run(one)
         #expect(one.hasFinished && two.hasFinished)

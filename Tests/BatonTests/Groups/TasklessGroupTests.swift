@@ -27,7 +27,7 @@ extension GroupTests {
             try await body()
             stage.log("after")
         }
-        stage.run(GroupOperation(name: "hooked"))
+        stage.run(GroupOperation("hooked"))
         #expect([timed, elsewhere].map(\.ending) == ["success", "success"])
         #expect(stage.ran == ["timed", "elsewhere", "before hooked", "after"])
     }
@@ -72,7 +72,7 @@ extension GroupTests {
         let gate = Gate()
         let left = stage.waiting("left", at: gate)
         let children = [stage.noting("never")] + (hasChildLeft ? [left] : [])
-        let group = GroupOperation(children, name: "group")
+        let group = GroupOperation("group", children)
         cancelled.withLock { $0 = group }
         stage.run(left)
         stage.run(group, AsyncOperation("other") { stage.log("other, cancelled: \(Task.isCancelled)") })

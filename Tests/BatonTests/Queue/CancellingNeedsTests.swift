@@ -72,7 +72,7 @@ struct CancellingNeedsTests {
         #expect(one.isCancelled && two.isCancelled)
 
         let child = stage.noting("child")
-        let group = GroupOperation(child, name: "group")
+        let group = GroupOperation("group", child)
         let (reader, another) = (stage.noting("reader", after: group), stage.noting("another", after: group))
         stage.queue.add(group, reader, another)
         reader.cancel(includingDependencies: true)

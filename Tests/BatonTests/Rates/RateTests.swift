@@ -422,7 +422,7 @@ import Testing
     @Test("Children wait for their turns, too, and a group with a rate is one start")
     func children() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
-        let group = GroupOperation(calls(2, rate), name: "group").addCondition(rate)
+        let group = GroupOperation("group", calls(2, rate)).addCondition(rate)
         stage.run(group)
         #expect(stage.ran.isEmpty)
         stage.walk(to: .seconds(5))

@@ -140,7 +140,7 @@ import Testing
         let reader = source.map { $0 + 1 }.delay(.seconds(2))
         stage.run(source, reader)
         #expect(reader.ending == "needs source via source: failed: oops")
-        let group = GroupOperation(AsyncOperation {}, name: "group").delay(.seconds(2))
+        let group = GroupOperation("group", AsyncOperation {}).delay(.seconds(2))
         stage.run(group)
         #expect(group.result == nil)
         stage.advance(by: .seconds(2))

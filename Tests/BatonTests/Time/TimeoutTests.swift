@@ -143,7 +143,7 @@ import Testing
     @Test func aGroupCanHaveOne() {
         let stage = TestQueue()
         let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
-        let group = GroupOperation(child, name: "group").timeout(.seconds(1))
+        let group = GroupOperation("group", child).timeout(.seconds(1))
         stage.run(group)
         stage.advance(by: .seconds(1))
         #expect(child.error?.outcome == .cancelled)

@@ -143,7 +143,7 @@ import Testing
         let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
-        let group = GroupOperation(stage.noting("child"), name: "group")
+        let group = GroupOperation("group", stage.noting("child"))
         let other = AsyncOperation("other") { "42" }
         let reader = other.then { $0 }
         stage.queue.add(original, other.unique(by: #function, policy: .join), reader)

@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func aGroupsChildThatJoinsTheGroup() {
-        let child = GroupOperation(name: "child").unique(by: #function, policy: .join)
-        let group = GroupOperation(child, name: "group").unique(by: #function, policy: .join)
+        let child = GroupOperation("child").unique(by: #function, policy: .join)
+        let group = GroupOperation("group", child).unique(by: #function, policy: .join)
         stage.run(group)
         #expect(child.failure?.cycleNames == ["child", "group"])
         #expect(group.ending.hasPrefix("group: child cycle"))

@@ -11,9 +11,9 @@ extension HuntRound {
             let policy = GroupPolicy.allCases[node.choice / 8 % 3]
             let group =
                 node.choice / 24 % 3 == 0
-                ? GroupOperation(.ordered, children, name: "n\(node.id)", policy: policy)
+                ? GroupOperation("n\(node.id)", .ordered, children, policy: policy)
                 : GroupOperation(
-                    children, name: "n\(node.id)", policy: policy,
+                    "n\(node.id)", children, policy: policy,
                     maxConcurrentOperationCount: node.choice / 72 % 2 == 0 ? nil : 1)
             configure(group, node)
             result = group

@@ -24,7 +24,7 @@ package struct Build: Sendable {
             }
         }
         let all = plan.targets.map { target in operations[target.name]! }
-        let group = GroupOperation(all, name: "make", policy: keepsGoing ? .collectAll : .failFast)
+        let group = GroupOperation("make", all, policy: keepsGoing ? .collectAll : .failFast)
         _ = try? await queue.run(group)
         return Report(plan, errors: all.map(\.error))
     }

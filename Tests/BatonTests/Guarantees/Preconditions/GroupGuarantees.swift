@@ -19,8 +19,8 @@ import Testing
                 leaf.willFinish { _ in log(name) }
                 return leaf
             }
-            let inner = GroupOperation([leaf("a"), leaf("b")], name: "inner")
-            let group = GroupOperation([inner, leaf("c")], name: "outer")
+            let inner = GroupOperation("inner", [leaf("a"), leaf("b")])
+            let group = GroupOperation("outer", [inner, leaf("c")])
             inner.willFinish { _ in log("inner") }
             group.willFinish { _ in log("outer") }
             let (started, innerStarted) = (Gate(), Gate())
@@ -65,7 +65,7 @@ import Testing
     @Test func G8_waitingThroughGroupsCounts() {
         let stage = TestQueue()
         let child = stage.noting("child")
-        let group = GroupOperation(GroupOperation(child, name: "inner"), name: "outer")
+        let group = GroupOperation("outer", GroupOperation("inner", child))
         let after = stage.noting("after", after: group)
         child.addDependency(after)
         stage.run(after, group)

@@ -93,7 +93,7 @@ private struct UserAccess: OperationCondition {
         let reader = failed.then { _ in }
         reader.name = "reader"
         let skipped = stage.noting("skipped").addCondition("no") { _ in .skip("no") }
-        let group = GroupOperation(stage.noting("child"), name: "group")
+        let group = GroupOperation("group", stage.noting("child"))
         let producer = AsyncOperation("producer") { [stage] context in
             _ = try context.produce(stage.noting("product"))
         }
