@@ -42,6 +42,7 @@ extension AsyncOperationQueue {
     ///   - more: Further operations to add, in their order.
     ///   - includingDependencies: Whether to add every dependency, direct or not, instead of the inputs alone.
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
+    @_disfavoredOverload  // The compiler would not report a mistake in the closure of `add("name") { … }`.
     public func add(
         _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., includingDependencies: Bool = false,
         file: StaticString = #fileID, line: UInt = #line

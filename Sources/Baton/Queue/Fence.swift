@@ -27,6 +27,7 @@ extension AsyncOperationQueue {
     /// - Parameter operation: The operation that runs alone.
     /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, otherwise for n operations
     ///   that have been added since the last one. The barrier adds no cost to operations that are added later.
+    @_disfavoredOverload  // The compiler would not report a mistake in the closure of `addBarrier { … }`.
     public func addBarrier(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
         core.addBarrier(operation, CallSite(file: file, line: line))
     }
