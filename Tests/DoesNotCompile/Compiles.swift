@@ -23,6 +23,16 @@ func chains(_ first: AsyncOperation<Int>) {
         .then { "\($0)" }.then(Count()).then { "\($0)" }
 }
 
+// Settings chain in any order, and a name comes first.
+func settings(_ a: AsyncOperation<Int>, _ b: AsyncOperation<Int>, on queue: AsyncOperationQueue) {
+    let sum: AsyncOperation<Int> = AsyncOperation("sum", a, b) { $0 + $1 }.priority(.high).retry(attempts: 3)
+    let text = sum.then("write") { "\($0)" }.map("length") { $0.count }.then("double") { $0 * 2 }
+    GroupOperation("all", .ordered, sum, text).add(to: queue)
+    queue.add("log") { print("sum") }
+    queue.addBarrier("flush") {}
+    queue.addBarrier { 3 }
+}
+
 func work(on queue: AsyncOperationQueue) async -> String {
     let fetch = AsyncOperation(Fetch())
     let count = AsyncOperation(Count(), input: fetch)
