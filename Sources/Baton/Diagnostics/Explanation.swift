@@ -13,9 +13,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// The operation is ready, and its queue is suspended.
         case queueSuspended(QueueReference)
         /// The operation is ready, and its queue has no free permit, or other operations come first.
-        ///
-        /// The references are the first few operations that run in the queue.
-        case queueFull(QueueReference, width: Int, running: [OperationReference])
+        case queueFull(BusyQueue)
         /// The operation is about to start.
         case starting
         /// The operation is in its delay, which ends after this time.
@@ -33,25 +31,41 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// The time may change if operations ahead of this one are cancelled. `behind` is the number of operations
         /// ahead.
         case waitingForRate(String, timeLeft: Duration, behind: Int)
-        /// The body runs, and has run for this time. In a ``StallReport`` the time may be a lower bound.
-        ///
-        /// The time is known for operations with a time limit or a deadline, for repetitions, for further attempts, and
-        /// for observed operations. It is `nil` for all others, because measuring it would make each of them read the
-        /// clock.
-        case executing(attempt: Int, time: Duration?, isCancelled: Bool)
-        /// The body has returned, and its callback has not been called. The attempt and the time are those of
-        /// ``executing(attempt:time:isCancelled:)``.
-        case awaitingCallback(attempt: Int, time: Duration?, isCancelled: Bool)
+        /// The body runs.
+        case executing(Run)
+        /// The body has returned, and its callback has not been called.
+        case awaitingCallback(Run)
         /// The body iterates a sequence whose next element has not arrived.
         case awaitingElement
         /// The outcome is decided, and the `willFinish` handlers run.
         case finishing
         /// The body has waited for another operation, and needs a permit of its queue to go on.
-        ///
-        /// The references are the first few operations that run in the queue.
-        case waitingForPermit(QueueReference, width: Int, running: [OperationReference])
+        case waitingForPermit(BusyQueue)
         /// The operation has finished, with this outcome.
         case finished(OperationOutcome)
+    }
+
+    /// A queue whose permits are taken.
+    public struct BusyQueue: Sendable, Hashable {
+        /// The queue.
+        public let queue: QueueReference
+        /// The number of its permits.
+        public let width: Int
+        /// The first few operations that run in the queue.
+        public let running: [OperationReference]
+    }
+
+    /// A run of a body that has not ended.
+    public struct Run: Sendable, Hashable {
+        /// The number of the attempt. Attempts count from 1.
+        public let attempt: Int
+        /// The time since the run began. In a ``StallReport`` it may be a lower bound.
+        ///
+        /// It is known for operations with a time limit or a deadline, for repetitions, for further attempts, and for
+        /// observed operations. It is nil for all others, because measuring it would make each of them read the clock.
+        public let time: Duration?
+        /// True if the operation was cancelled.
+        public let isCancelled: Bool
     }
 
     /// An operation at which a chain of waits ends, and the reason why it has not finished.
@@ -158,8 +172,7 @@ enum ExplanationFormatter {
                 + "the group waits for."
         case .queueSuspended(let queue):
             "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
-        case .queueFull(let queue, let width, let running):
-            "\(operation) is ready, and waits for its turn in \(place(queue, width, running))."
+        case .queueFull(let busy): "\(operation) is ready, and waits for its turn in \(place(busy))."
         case .starting: "\(operation) is about to start."
         case .delayed(let left): "\(operation) is in its delay, of which \(text(left)) are left."
         case .retrying(let attempt, let left, let error):
@@ -172,20 +185,20 @@ enum ExplanationFormatter {
             "\(operation) waits for the rate \(rate), "
                 + (count == 0 ? "" : "behind \(count) \(count == 1 ? "other" : "others"), ")
                 + "and may start in \(text(left))."
-        case .executing(let attempt, let time, let isCancelled):
-            "\(operation) \(time.map { "has been executing for \(text($0))" } ?? "is executing")"
-                + (attempt > 1 ? ", attempt \(attempt)" : "")
-                + (isCancelled ? ", although it was cancelled: let its body look at `Task.isCancelled`." : ".")
-        case .awaitingCallback(let attempt, let time, let isCancelled):
-            "\(operation) \(time.map { "has been waiting \(text($0)) for its callback" } ?? "waits for its callback")"
-                + (attempt > 1 ? ", attempt \(attempt)" : "")
-                + (isCancelled
+        case .executing(let run):
+            "\(operation) \(run.time.map { "has been executing for \(text($0))" } ?? "is executing")"
+                + (run.attempt > 1 ? ", attempt \(run.attempt)" : "")
+                + (run.isCancelled ? ", although it was cancelled: let its body look at `Task.isCancelled`." : ".")
+        case .awaitingCallback(let run):
+            "\(operation) \(run.time.map { "has been waiting \(text($0)) for its callback" } ?? "waits for its callback")"
+                + (run.attempt > 1 ? ", attempt \(run.attempt)" : "")
+                + (run.isCancelled
                     ? ", although it was cancelled: let `onCancel` of the callback end what is to call it."
                     : ", which nobody has called yet.")
         case .awaitingElement: "\(operation) waits for the next element of a sequence."
         case .finishing: "\(operation) waits for its willFinish handlers."
-        case .waitingForPermit(let queue, let width, let running):
-            "\(operation) can go on when there is a free permit in \(place(queue, width, running))."
+        case .waitingForPermit(let busy):
+            "\(operation) can go on when there is a free permit in \(place(busy))."
         case .finished(let outcome): "\(operation) has finished: \(outcome)."
         }
     }
@@ -225,7 +238,9 @@ enum ExplanationFormatter {
 
     static func resumption(of queue: QueueReference) -> String { "its queue\(name(of: queue)) to be resumed" }
 
-    static func turn(in queue: QueueReference, width: Int) -> String { "its turn in \(place(queue, width, []))" }
+    static func turn(in queue: QueueReference, width: Int) -> String {
+        "its turn in \(place(Explanation.BusyQueue(queue: queue, width: width, running: [])))"
+    }
 
     // MARK: Parts of sentences
 
@@ -248,11 +263,12 @@ enum ExplanationFormatter {
 
     private static func name(of queue: QueueReference) -> String { queue.name.map { " ‘\($0)’" } ?? "" }
 
-    private static func place(_ queue: QueueReference, _ width: Int, _ running: [OperationReference]) -> String {
-        let place = (queue.name.map { "‘\($0)’, " } ?? "") + "a queue of width \(width)"
+    private static func place(_ busy: Explanation.BusyQueue) -> String {
+        let running = busy.running
+        let place = (busy.queue.name.map { "‘\($0)’, " } ?? "") + "a queue of width \(busy.width)"
         if running.isEmpty { return place }
         let names = running.map(\.description).joined(separator: ", ")
-        if running.count == Explanation.maxListed, width > running.count {
+        if running.count == Explanation.maxListed, busy.width > running.count {
             return "\(place), where \(names) and others run"
         }
         return "\(place), where \(names) \(running.count == 1 ? "runs" : "run")"

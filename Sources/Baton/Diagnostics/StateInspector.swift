@@ -155,10 +155,8 @@ struct StateInspector {
             }
             if view.phase == .finishing { return .finishing }
             let time = time(of: view, operation)
-            if view.awaitsCallback {
-                return .awaitingCallback(attempt: view.attempt, time: time, isCancelled: view.isCancelled)
-            }
-            return .executing(attempt: view.attempt, time: time, isCancelled: view.isCancelled)
+            let run = Explanation.Run(attempt: view.attempt, time: time, isCancelled: view.isCancelled)
+            return view.awaitsCallback ? .awaitingCallback(run) : .executing(run)
         }
     }
 
@@ -167,7 +165,7 @@ struct StateInspector {
     mutating func suspendedQueueIgnored(by operation: AnyOperation, with cause: Explanation.Cause) -> QueueReference? {
         switch cause {
         case .retrying: break
-        case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
+        case .executing(let run), .awaitingCallback(let run): if run.attempt == 1 { return nil }
         case .notAdded, .awaitingGroup, .queueSuspended, .queueFull, .starting, .delayed, .repeating, .evaluating,
             .excluded, .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
             return nil
@@ -181,7 +179,7 @@ struct StateInspector {
         let view = view(of: core)
         if view.scheduler.isSuspended, !goesFirst { return .queueSuspended(view.reference) }
         if !view.scheduler.isFull { return .starting }
-        return .queueFull(view.reference, width: view.scheduler.width, running: running(in: core))
+        return .queueFull(busyQueue(view, core))
     }
 
     /// Returns the rate with the longest wait, or `nil` if the operation waits for no rate.
@@ -199,7 +197,11 @@ struct StateInspector {
 
     private mutating func causeOfPermitWait(in core: QueueCore) -> Explanation.Cause {
         let view = view(of: core)
-        return .waitingForPermit(view.reference, width: view.scheduler.width, running: running(in: core))
+        return .waitingForPermit(busyQueue(view, core))
+    }
+
+    private mutating func busyQueue(_ view: QueueView, _ core: QueueCore) -> Explanation.BusyQueue {
+        Explanation.BusyQueue(queue: view.reference, width: view.scheduler.width, running: running(in: core))
     }
 
     private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {

@@ -193,8 +193,8 @@ import Testing
     // MARK: Execution times
 
     private func time(_ operation: AnyOperation) -> Duration? {
-        guard case .executing(_, let time, _)? = operation.explain().roots.first?.cause else { return nil }
-        return time
+        guard case .executing(let run)? = operation.explain().roots.first?.cause else { return nil }
+        return run.time
     }
 
     @Test func howLongABodyRunsIsKnownWhereItsStartIsNoted() {

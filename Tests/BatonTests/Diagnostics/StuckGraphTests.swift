@@ -272,12 +272,17 @@ extension AnyOperation {
     var explainedRoots: [String] { explain().roots.map { "\($0.operation.name): \($0.cause.inShort)" } }
 }
 
+extension Explanation.Run {
+    fileprivate var inShort: String {
+        "attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), isCancelled: \(isCancelled)"
+    }
+}
+
 extension Explanation.Cause {
     fileprivate var inShort: String {
         switch self {
         case .queueSuspended(let queue): "queueSuspended(\(queue))"
-        case .queueFull(let queue, let width, let running):
-            "queueFull(\(queue), width: \(width), running: \(running))"
+        case .queueFull(let busy): "queueFull(\(busy.queue), width: \(busy.width), running: \(busy.running))"
         case .evaluating(let conditions): "evaluating(\(conditions))"
         case .excluded(let holder, let exclusion): "excluded(by: \(holder), exclusion: \(exclusion))"
         case .waitingForRate(let rate, let left, let count):
@@ -286,12 +291,9 @@ extension Explanation.Cause {
         case .retrying(let attempt, let left, let error):
             "retrying(attempt: \(attempt), timeLeft: \(left), lastError: \(error))"
         case .repeating(let left): "repeating(timeLeft: \(left))"
-        case .executing(let attempt, let time, let isCancelled):
-            "executing(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), isCancelled: \(isCancelled))"
-        case .awaitingCallback(let attempt, let time, let isCancelled):
-            "awaitingCallback(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), "
-                + "isCancelled: \(isCancelled))"
-        case .waitingForPermit(_, let width, let running): "waitingForPermit(width: \(width), running: \(running))"
+        case .executing(let run): "executing(\(run.inShort))"
+        case .awaitingCallback(let run): "awaitingCallback(\(run.inShort))"
+        case .waitingForPermit(let busy): "waitingForPermit(width: \(busy.width), running: \(busy.running))"
         case .finished(let outcome): "finished(\(outcome))"
         case .notAdded, .awaitingGroup, .starting, .awaitingElement, .finishing: "\(self)"
         }
