@@ -46,7 +46,7 @@ extension AsyncOperation {
     public static func collectResults<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
-        collectResults(nil, operations).recordOrigin(step: .collect, file, line)
+        collectResults(nil, operations).recordOrigin(step: .collectResults, file, line)
     }
 
     /// Makes an operation with a name whose output is the array of the outcomes of all `operations`.
@@ -83,7 +83,7 @@ extension AsyncOperation {
         _ isIncluded: @escaping @Sendable (Element) throws -> Bool,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        filter(nil, operations, isIncluded).recordOrigin(step: .collect, file, line)
+        filter(nil, operations, isIncluded).recordOrigin(step: .filter, file, line)
     }
 
     /// Makes an operation with a name whose output is the array of those outputs of `operations` that satisfy a
@@ -122,7 +122,7 @@ extension AsyncOperation {
         _ next: @escaping @Sendable (Output, Element) throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        reduce(nil, operations, initial, next).recordOrigin(step: .collect, file, line)
+        reduce(nil, operations, initial, next).recordOrigin(step: .reduce, file, line)
     }
 
     /// Makes an operation with a name that combines the outputs of `operations` in their order, beginning with

@@ -146,7 +146,7 @@ extension AsyncOperation {
         _ transform: @escaping @Sendable (OperationError) -> any Error,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        recover({ error in throw transform(error) }, file: file, line: line)
+        recover { error in throw transform(error) }.recordOrigin(step: .mapError, file, line)
     }
 
     /// Makes an operation that has the value of this one's optional output.

@@ -89,7 +89,7 @@ struct FallbackName: Sendable, Hashable {
     enum Step: UInt8 {
         // The raw values begin at 1, so that no place looks like a type.
         case made = 1
-        case then, map, flatMap, recover, unwrapped, collect, callback
+        case then, map, flatMap, recover, mapError, unwrapped, collect, collectResults, filter, reduce, callback
     }
 
     @usableFromInline
@@ -153,8 +153,12 @@ extension FallbackName.Step {
         case .map: " map"
         case .flatMap: " flatMap"
         case .recover: " recover"
+        case .mapError: " mapError"
         case .unwrapped: " unwrapped"
         case .collect: " collect"
+        case .collectResults: " collectResults"
+        case .filter: " filter"
+        case .reduce: " reduce"
         case .callback: " callback"
         }
     }

@@ -23,10 +23,13 @@ import Testing
         #expect(name(source.map { $0 }) == "\(file):\(#line) map")
         #expect(name(source.flatMap { _ in AsyncOperation { 1 } }) == "\(file):\(#line) flatMap")
         #expect(name(source.recover { _ in 1 }) == "\(file):\(#line) recover")
-        #expect(name(source.mapError { $0 }) == "\(file):\(#line) recover")
+        #expect(name(source.mapError { $0 }) == "\(file):\(#line) mapError")
         #expect(name(AsyncOperation<Int?> { nil }.unwrapped()) == "\(file):\(#line) unwrapped")
         #expect(name(AsyncOperation<[Int]>.collect([source, other])) == "\(file):\(#line) collect")
-        #expect(name(AsyncOperation<Int>.reduce([source], 0, +)) == "\(file):\(#line) collect")
+        let outcomes = AsyncOperation<[Result<Int, OperationError>]>.collectResults([source, other])
+        #expect(name(outcomes) == "\(file):\(#line - 1) collectResults")
+        #expect(name(AsyncOperation<[Int]>.filter([source]) { $0 > 0 }) == "\(file):\(#line) filter")
+        #expect(name(AsyncOperation<Int>.reduce([source], 0, +)) == "\(file):\(#line) reduce")
         #expect(name(AsyncOperation<Int>.callback { $0(1) }) == "\(file):\(#line) callback")
     }
 
