@@ -28,14 +28,16 @@ extension QueueCore {
             ?? take(
                 change { state in
                     addHolder()
-                    return state.scheduler.workerStarted()
+                    let action = state.scheduler.workerStarted()
+                    inline = InlineStarts(budget: state.scheduler.inlineBudget)
+                    return action
                 })
         defer { removeHolder() }
         while let operation = next {
             if slicesByCount, yieldsBeforeBody() { await Task.yield() }
             if task.isTainted {
                 // User code has cancelled the task or raised its priority, so the next operation must not run on it.
-                return continueOnAnotherWorker(with: operation)
+                return continueOnAnotherWorker(with: operation, inline)
             }
             var run = CompletedRun(hasRun: false)
             let result: RunResult
@@ -67,7 +69,7 @@ extension QueueCore {
                 retire(operation, &run, inline)
                 return
             } else if slice.isOver() {
-                if endSlice(operation, &run, &inline) { return }
+                if endSlice(operation, &run, inline) { return }
                 // The worker holds no operation while it yields, so the queue may become idle without it.
                 removeHolder()
                 await Task.yield()
@@ -75,7 +77,9 @@ extension QueueCore {
                 next = take(
                     change { state in
                         addHolder()
-                        return state.scheduler.nextAction()
+                        let action = state.scheduler.nextAction()
+                        inline = InlineStarts(budget: state.scheduler.inlineBudget)
+                        return action
                     })
             } else {
                 next = handOnAndRemove(operation, &run, &inline)
@@ -347,12 +351,11 @@ extension QueueCore {
     /// Lets the operation leave at the end of a time slice. Returns true if the worker ends, because another worker
     /// waits for its thread.
     private func endSlice(
-        _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
+        _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
     ) -> Bool {
         let (ends, removal) = change { state in
             let removal = remove(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            inline = InlineStarts(budget: state.scheduler.inlineBudget)
             return (state.scheduler.endSlice(), removal)
         }
         releaseAndReport(operation, run, removal)
@@ -375,7 +378,8 @@ extension QueueCore {
 
     /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
-    private func continueOnAnotherWorker(with operation: Unretained<AnyOperation>) {
+    private func continueOnAnotherWorker(with operation: Unretained<AnyOperation>, _ inline: InlineStarts) {
+        change { $0.scheduler.noteInlineStarts(inline.count, upTo: operation) }
         addHolder()
         Worker.start(on: self, beginningWith: operation)
     }

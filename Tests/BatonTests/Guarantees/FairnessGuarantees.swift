@@ -53,6 +53,24 @@ import Testing
         #expect(stage.ran.count == 52)
     }
 
+    /// On this executor a time slice is 64 operations. Those that start after its end count, too.
+    @Test("At most sixteen followers in a row pass others, also when a time slice ends in between")
+    func G23_sixteenInARow() {
+        let stage = TestQueue(width: 1, isSuspended: true)
+        var last = stage.noting("first")
+        stage.queue.add(last)
+        for _ in 0..<600 {
+            last = stage.noting("follower", after: last)
+            stage.queue.add(last)
+        }
+        stage.queue.add((0..<30).map { _ in stage.noting("waits") })
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        let inARow = stage.ran.dropFirst().split(separator: "waits").map(\.count).dropLast()
+        #expect(inARow.count == 30)
+        #expect(inARow.allSatisfy { $0 == 16 }, "\(inARow)")
+    }
+
     /// On this executor a time slice is 64 operations. When it is over, the next job after the worker's runs.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
         let stage = TestQueue(width: 1)
