@@ -1,6 +1,6 @@
-# Everything that is done with this package. `make` alone lists it.
+# The commands of this package. `make` without arguments lists them.
 #
-# Options for swift can be added: make test SWIFTFLAGS="-j 1"
+# SWIFTFLAGS adds options for swift: make test SWIFTFLAGS="-j 1"
 
 SWIFTFLAGS ?=
 TILTSHIFT := Examples/TiltShift
@@ -8,7 +8,7 @@ PROGRAMS := Examples/FirstPrograms
 FORMATTED := $(wildcard Sources Tests Snippets Benchmarks/Sources Package.swift Benchmarks/Package.swift \
 	$(TILTSHIFT)/Sources $(TILTSHIFT)/Tests $(TILTSHIFT)/Package.swift \
 	$(PROGRAMS)/Sources $(PROGRAMS)/Tests $(PROGRAMS)/Package.swift)
-# SwiftPM remembers what a manifest found, so it is told whether oneTBB is there.
+# SwiftPM caches the evaluated manifest, so the environment tells it whether oneTBB is installed.
 BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 	swift run $(SWIFTFLAGS) -c release --package-path Benchmarks baton-bench
 
@@ -18,7 +18,7 @@ BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-# What is wanted is taken from the environment, so that quotes and backslashes arrive as they were typed.
+# INPUT is passed through the environment, which preserves quotes and backslashes.
 .PHONY: run
 run: export INPUT := $(INPUT)
 run: ## make miniatures of the sample pictures, or of yours: make run INPUT="holidays 'my house.jpg'"
@@ -29,7 +29,7 @@ run: ## make miniatures of the sample pictures, or of yours: make run INPUT="hol
 setup: ## say what this machine lacks for all of this, and install it; SETUP=no for every command: install nothing
 	@scripts/bootstrap all
 
-# The tests of the engine, those of very many operations with fewer of them, and few rounds of the stress suites.
+# The tests of the engine, with fewer operations where they take very many, and few rounds of the stress suites.
 .PHONY: test
 test: export BATON_TESTS := core
 test: export BATON_STRESS ?= 0.05
@@ -38,7 +38,7 @@ test: ## run the tests of the engine, before each commit: minutes
 	swift build $(SWIFTFLAGS) --product batonPackageTests
 	swift test $(SWIFTFLAGS) --skip-build
 
-# Also all of them in full, the other modules, and what must have the machine for itself.
+# In addition, all rounds and operations, the other modules, and the tests that must not run beside others.
 .PHONY: test-all
 test-all: test test-library test-tiltshift ## run all tests
 
@@ -67,7 +67,7 @@ soak: ## play random graphs for ten minutes, or until a million have been played
 	@scripts/bootstrap
 	BATON_SOAK=$(SOAK) swift test $(SWIFTFLAGS) --disable-xctest --filter SoakTests
 
-# A crash leaves the seed of its round in the note.
+# After a crash, the note contains the seed of the round.
 HUNT ?= 3600
 .PHONY: hunt
 hunt: export BATON_HUNT := $(HUNT)
@@ -117,8 +117,8 @@ bench-quick: ## a short benchmark: seconds, writes nothing
 	@scripts/bootstrap
 	$(BENCH) --quick
 
-# The tests that a sanitizer watches: engine (the suites in which threads interact), core (all tests of the engine), network (those
-# of BatonNetwork), others (those of the other modules, and of the library as a user has it), or all.
+# The tests that run under a sanitizer: engine (the suites in which threads interact), core (all tests of the engine),
+# network (those of BatonNetwork), others (those of the other modules, and those that use the public API only), or all.
 WATCH ?= all
 WATCHED_engine := --filter 'StressTests|Guarantees'
 WATCHED_network := --filter BatonNetwork
