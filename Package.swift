@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// ThreadSanitizer does not see through `Synchronization.Mutex`; with "thread", every lock tells it (see CBaton). With any value,
-/// the largest tests are smaller.
+/// With "thread", each lock is annotated for ThreadSanitizer, which does not recognize `Synchronization.Mutex` (see
+/// CBaton). With any value, the largest tests are smaller.
 let sanitizer = Context.environment["BATON_SANITIZE"]
 
 let strict: [SwiftSetting] =

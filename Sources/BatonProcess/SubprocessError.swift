@@ -66,7 +66,8 @@ extension SystemFailure {
         let advice: String? =
             switch code {
             case baton_EMFILE:
-                "This process has reached its limit of open descriptors. Raise it (ulimit -n), or run fewer programs at a time"
+                "This process has reached its limit of open descriptors. Raise it (ulimit -n), or run fewer programs "
+                    + "at a time"
             case baton_ENFILE:
                 "The system has reached its limit of open files. Run fewer programs at a time"
             case baton_EAGAIN:
@@ -105,7 +106,8 @@ extension SubprocessError: CustomStringConvertible {
         case .exited(let program, let status, let errors):
             "‘\(program)’ exited with status \(status)\(Self.ending(errors))"
         case .signalled(let program, let signal, let errors):
-            "‘\(program)’ was ended by signal \(signal) (\(String(cString: baton_signal_text(signal))))\(Self.ending(errors))"
+            "‘\(program)’ was ended by signal \(signal) "
+                + "(\(String(cString: baton_signal_text(signal))))\(Self.ending(errors))"
         case .notFound(let program, let searched):
             "‘\(program)’ is in none of the directories of PATH (\(searched.joined(separator: ":"))). "
                 + "Install it, or give its whole path"
@@ -126,8 +128,8 @@ extension SubprocessError: CustomStringConvertible {
         case .pipeUsed(let program):
             "‘\(program)’ cannot run in its pipeline again. Create a new operation for the whole pipeline"
         case .statusLost(let program):
-            "‘\(program)’ has ended, but its status was lost, because other code of this process waits for every child, "
-                + "or ignores SIGCHLD. Let that code wait only for its own children"
+            "‘\(program)’ has ended, but its status was lost, because other code of this process waits for every "
+                + "child, or ignores SIGCHLD. Let that code wait only for its own children"
         }
     }
 

@@ -156,7 +156,8 @@ int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *p
 void baton_curl_initialize(void) {
     // Without this, OpenSSL would free at exit what the threads of transports still use. OPENSSL_INIT_NO_ATEXIT is
     // 0x80000.
-    int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    int (*initialize)(uint64_t, const void *) =
+        (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
     if (initialize) initialize(0x80000, NULL);
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -211,7 +212,8 @@ long long baton_curl_read_count(curl_socket_t socket) {
 
 int baton_curl_speaks_http2(CURL *handle) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return -1;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals)
+        return -1;
     if (session->backend != CURLSSLBACKEND_OPENSSL) return -1;
     void (*selected)(const void *, const unsigned char **, unsigned int *) =
         (void (*)(const void *, const unsigned char **, unsigned int *))dlsym(RTLD_DEFAULT, "SSL_get0_alpn_selected");
@@ -224,7 +226,8 @@ int baton_curl_speaks_http2(CURL *handle) {
 
 int baton_curl_has_read_more(CURL *handle) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return 0;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals)
+        return 0;
     if (session->backend != CURLSSLBACKEND_OPENSSL) return 0;
     int (*pending)(const void *) = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
     return pending && pending(session->internals);

@@ -3,10 +3,10 @@
 
     http2.py CERTIFICATE STEPS [STEPS ...]
 
-It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed. Each STEPS
-argument describes one connection, in order; the last one also applies to all later connections. It consists of words that are
-separated by spaces: first settings, then one word for each request; the last word also applies to all later requests. The server
-ignores the paths of requests. It needs only the standard library.
+It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed.
+Each STEPS argument describes one connection, in order; the last one also applies to all later connections. It consists
+of words that are separated by spaces: first settings, then one word for each request; the last word also applies to all
+later requests. The server ignores the paths of requests. It needs only the standard library.
 
   streams=N            the number of concurrent requests
 
@@ -139,8 +139,8 @@ class Connection:
                 return
 
     def close(self):
-        """Closes the sending side, and waits for the client. If a connection is closed with unread bytes, the system resets it,
-        and a reset may overtake bytes that have been sent."""
+        """Closes the sending side, and waits for the client. If a connection is closed with unread bytes, the system
+        resets it, and a reset may overtake bytes that have been sent."""
         try:
             self.link.shutdown(socket.SHUT_WR)
             while self.link.recv(65536):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Starts the servers of the tests, each as a fork of this process.
 
-A fork takes a few milliseconds, because Python and the modules are loaded. Starting Python for each server takes a few hundred
-milliseconds of processor time, which the tests that run meanwhile do not get.
+A fork takes a few milliseconds, because Python and the modules are loaded. Starting Python for each server takes a few
+hundred milliseconds of processor time, which the tests that run meanwhile do not get.
 
-It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed. For each
-server a client connects and sends one line: a JSON list with the name of a program of this folder and its arguments. The
-connection is then the standard input and output of that program. It needs only the standard library.
+It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed.
+For each server a client connects and sends one line: a JSON list with the name of a program of this folder and its
+arguments. The connection is then the standard input and output of that program. It needs only the standard library.
 """
 import json
 import os
@@ -17,7 +17,8 @@ import sys
 import traceback
 
 # The modules of the servers. They are not used here, but need not be loaded by each server.
-import base64, email.policy, gzip, hashlib, http.server, ssl, struct, threading, time, urllib.parse, zlib  # noqa: E401, F401
+import base64, email.policy, gzip, hashlib, http.server  # noqa: E401, F401
+import ssl, struct, threading, time, urllib.parse, zlib  # noqa: E401, F401
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """An HTTP server on loopback for tests, with faults.
 
-It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed or its
-parent has ended. It needs only the standard library.
+It listens on a free port of 127.0.0.1, prints the port in its first line, and ends when its standard input is closed or
+its parent has ended. It needs only the standard library.
 
     server.py                                   speaks HTTP
-    server.py tls CERTIFICATE [AUTHORITY]       speaks HTTPS with a certificate and its key, in PEM; with an authority it
-                                                requires a certificate from the client
-    server.py proxy [USER:PASSWORD | STATUS]    is a proxy that requires a password, or refuses every tunnel with a status
+    server.py tls CERTIFICATE [AUTHORITY]       speaks HTTPS with a certificate and its key, in PEM; with an authority
+                                                it requires a certificate from the client
+    server.py proxy [USER:PASSWORD | STATUS]    is a proxy that requires a password, or refuses every tunnel
+                                                with a status
 
 The path and query of a request determine the response:
 
@@ -28,14 +29,15 @@ The path and query of a request determine the response:
   /status/CODE      that status; body=TEXT, after=TEXT (Retry-After), date=TEXT (Date), type=TEXT
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
   /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
-  /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when `release` is
-                    called for the key; with `cut=COUNT` it waits pause=MS after COUNT bytes, with slow=MS after each
+  /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when
+                    `release` is called for the key; with `cut=COUNT` it waits pause=MS after COUNT bytes,
+                    with slow=MS after each
   /bomb/COUNT       COUNT zeros, with Content-Encoding: gzip
   /loop             redirects to itself, code=CODE (302)
   /die              no response: the port and the connection are closed
   /silent           no response until `release` is called for the key
-  /upload           reads a body, and answers with its count and SHA-256, the method and its framing, as JSON; with hold=1 it
-                    reads the body only when `release` is called for the key
+  /upload           reads a body, and answers with its count and SHA-256, the method and its framing, as JSON; with
+                    hold=1 it reads the body only when `release` is called for the key
   /form             reads a multipart form, and answers with its parts, as JSON
   /headers          the request's headers, as JSON
   /ticket, /key, /login     three steps, each of which requires the result of the previous one (see `credentials`)

@@ -168,8 +168,8 @@ enum ExplanationFormatter {
         case .notAdded:
             "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
         case .awaitingGroup:
-            "\(operation) is a child of a group that has not started, and starts with it: add the group, or look at what "
-                + "the group waits for."
+            "\(operation) is a child of a group that has not started, and starts with it: add the group, or look at "
+                + "what the group waits for."
         case .queueSuspended(let queue):
             "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
         case .queueFull(let busy): "\(operation) is ready, and waits for its turn in \(place(busy))."
@@ -245,7 +245,8 @@ enum ExplanationFormatter {
     // MARK: Parts of sentences
 
     static func attemptsPassSuspension(of queue: QueueReference) -> String {
-        "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
+        "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its "
+            + "`suspendsFurtherAttempts` for that."
     }
 
     static func list(_ names: [String]) -> String {

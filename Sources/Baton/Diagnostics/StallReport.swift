@@ -40,21 +40,23 @@ public struct StallReport: Sendable, CustomStringConvertible {
             handlers.isEmpty
             ? []
             : [
-                "Handlers of \(ExplanationFormatter.list(handlers)) have not returned: the queue is idle when they have."
+                "Handlers of \(ExplanationFormatter.list(handlers)) have not returned: the queue is idle when they "
+                    + "have."
             ]
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
         let hint =
             mayHideDependency
             ? [
-                "If one of these bodies waits for another operation in an unstructured task, or iterates over its events or "
-                    + "progress, the queue cannot see that, and the body keeps its permit: await the `value` of the other "
-                    + "operation in the body itself or in a child task of it, or call `context.run`."
+                "If one of these bodies waits for another operation in an unstructured task, or iterates over its "
+                    + "events or progress, the queue cannot see that, and the body keeps its permit: await the `value` "
+                    + "of the other operation in the body itself or in a child task of it, or call `context.run`."
             ] : []
         let threads =
             lacksThreads
             ? [
-                "No thread is free for operations that are about to start, because bodies of this queue or of other queues "
-                    + "block all threads. Run those bodies on a `ThreadExecutor`, or let them await instead of blocking."
+                "No thread is free for operations that are about to start, because bodies of this queue or of other "
+                    + "queues block all threads. Run those bodies on a `ThreadExecutor`, or let them await instead of "
+                    + "blocking."
             ] : []
         return ([beginning] + explanations.map(\.description) + more + inHandlers + hint + threads).joined(
             separator: " ")

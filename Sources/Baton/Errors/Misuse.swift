@@ -122,7 +122,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .removedInput(let source):
             "the dependency on \(source) hands over an input and cannot be removed; nothing was changed"
         case .invalidWidth(let width):
-            "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to pause"
+            "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to "
+                + "pause"
         case .invalidThreadCount(let count):
             "a ThreadExecutor cannot have \(count) threads; it was made with 1. Ask for 1 or more"
         case .invalidWaitingLimit(let limit):
@@ -132,19 +133,21 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
         case .ranFinishedOperation(let parent):
-            "had finished without an output before a further attempt of \(parent) called context.run for it; the attempt gets "
-                + "the old error. An operation runs once: make it in the body, so that each attempt has its own"
+            "had finished without an output before a further attempt of \(parent) called context.run for it; the "
+                + "attempt gets the old error. An operation runs once: make it in the body, so that each attempt has "
+                + "its own"
         case .producedAfterTheEnd:
             "context.produce was called after the body had returned. Produce before it returns, or add to a queue"
         case .sleptAfterTheEnd:
             "context.sleep was called after the body had returned. Await what the body starts before it returns"
         case .calledBodyTwice:
-            "a hook of around called the body twice; the second call did nothing. To run again, use an operation of its own"
+            "a hook of around called the body twice; the second call did nothing. To run again, use an operation of "
+                + "its own"
         case .leftBodyOut:
             "a hook of around did not call the body. Call it once, or throw the error that the operation shall have"
         case .finishedTwice:
-            "finish was called twice, or was called by a body that throws; only the first of the two counts. Call it exactly "
-                + "once on every path"
+            "finish was called twice, or was called by a body that throws; only the first of the two counts. Call it "
+                + "exactly once on every path"
         case .finishedAfterThrowing:
             "finish was called although the body had thrown; the call was ignored. Throw only before something is "
                 + "started that calls it"
@@ -156,15 +159,16 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
                 + ", which would wait for itself; the call did nothing, and the queue takes operations as before. "
                 + "Call it outside"
         case .idlenessCycle(let path):
-            "waited for the idleness of \(queue.map { "‘\($0)’" } ?? "another queue"), one of whose operations waits for it: "
-                + "\(OperationError.chain(path)). The wait has ended, and the queue may not be idle. Await single operations, "
-                + "or wait outside of operations"
+            "waited for the idleness of \(queue.map { "‘\($0)’" } ?? "another queue"), one of whose operations waits "
+                + "for it: \(OperationError.chain(path)). The wait has ended, and the queue may not be idle. Await "
+                + "single operations, or wait outside of operations"
         case .unusableSignal(let signal, let problem):
             "shutdown cannot wait for \(signal): \(problem); it does not. Use .interrupt, .terminate or .hangUp"
         case .invalidExclusion(let problem):
             "it can never hold its exclusions: \(problem)"
         case .conflictingLimits(let name, let limit, let other):
-            "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit for one name"
+            "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit "
+                + "for one name"
         case .invalidRate(let problem):
             "it can never have its turn: \(problem)"
         case .conflictingRates(let name):
@@ -178,11 +182,13 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .invalidCount(let count):
             "cannot repeat \(count) times; it runs once. Ask for 1 or more"
         case .groupRunsOnce:
-            "a group cannot run again, because its children run once. Retry an operation that makes the group and runs it"
+            "a group cannot run again, because its children run once. Retry an operation that makes the group and runs "
+                + "it"
         case .invalidEventLimit(let limit):
             "a stream of events cannot hold the newest \(limit); it holds 1. Ask for 1 or more, or for all"
         case .groupIsClosed(let child):
-            "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it earlier"
+            "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it "
+                + "earlier"
         case .joinedAnotherOutput(let original):
             "it cannot join \(original), whose output is of another type. Give one of them another namespace or key"
         }

@@ -25,7 +25,8 @@ extension OperationError: CustomStringConvertible {
         case .conditionFailed(let condition, let cause):
             "the condition ‘\(condition)’ failed: \(cause)"
         case .dependencyFailed(let source, let via, let cause):
-            "needs the output of \(via)\(source == via ? "" : ", which needs that of \(source)"), which has none: \(cause)"
+            "needs the output of \(via)\(source == via ? "" : ", which needs that of \(source)"), which has none: "
+                + "\(cause)"
                 + (via.readerRetriesOnlyItself
                     ? ". Its retry is for its own body, and does not run \(source) again" : "")
         case .dependencyCycle(let path):
@@ -45,8 +46,8 @@ extension OperationError: CustomStringConvertible {
         case .queueShutDown:
             "its queue had been shut down. Add it before, or to another queue"
         case .exclusionDeadlock(let path):
-            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). "
-                + "Run it with `context.run` from the body that holds that exclusion, or take all exclusions in one operation"
+            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). Run it with `context.run` from the "
+                + "body that holds that exclusion, or take all exclusions in one operation"
         case .misuse(let misuse):
             "misuse: \(misuse)"
         }

@@ -34,8 +34,8 @@
             if text.hasPrefix("Unsupported proxy") {
                 let source = configuration.proxy == .environment ? "environment" : "configuration"
                 return .invalidRequest(
-                    "the address of the proxy in the \(source) is none. Write it as http://user:password@host:port, with percent signs for "
-                        + "other characters than letters and digits")
+                    "the address of the proxy in the \(source) is none. Write it as http://user:password@host:port, "
+                        + "with percent signs for other characters than letters and digits")
             }
             // libcurl reports malformed chunks with several different codes.
             if text.contains("chunked-encod"), !isChunkedContentProblem { return .invalidAnswer(words) }

@@ -36,7 +36,8 @@ extension HTTPError.Reason: CustomStringConvertible {
     private var text: String {
         switch self {
         case .invalidURL(let text):
-            "‘\(text)’ is not an address. Give one that begins with http:// or https:// and has a host, and a port from 1 to 65535 if any"
+            "‘\(text)’ is not an address. Give one that begins with http:// or https:// and has a host, and a port "
+                + "from 1 to 65535 if any"
         case .invalidRequest(let why):
             "cannot be sent: \(why)"
         case .hostNotFound:
@@ -46,8 +47,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .hostNotReached(let text):
             "the host was not reached (\(text)). Check host and port, and the network"
         case .proxyNotReached(let proxy, let text):
-            "the proxy \(proxy) was not reached (\(text)). Check the address of the proxy, for example in the environment "
-                + "(http_proxy, https_proxy, all_proxy), and whether no_proxy should name the host"
+            "the proxy \(proxy) was not reached (\(text)). Check the address of the proxy, for example in the "
+                + "environment (http_proxy, https_proxy, all_proxy), and whether no_proxy should name the host"
         case .proxyRefused(let proxy, 407):
             "the proxy \(proxy) wants a password (407). Give its address as http://user:password@host:port"
         case .proxyRefused(let proxy, let status):
@@ -55,7 +56,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .tooManyOpenFiles:
             "the process has too many open files. Raise the limit (ulimit -n), or let fewer requests run at a time"
         case .insecureConnection(let text):
-            "no secure connection (\(text)). Check the server's certificate, those of the transport, and that the port speaks TLS"
+            "no secure connection (\(text)). Check the server's certificate, those of the transport, and that the port "
+                + "speaks TLS"
         case .timedOut(let limit):
             "nothing came for \(limit)"
         case .tooSlow(let speed, let time):
@@ -76,8 +78,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .tooManyRedirects:
             "was redirected too often"
         case .insecureRedirect(let target):
-            "was redirected to \(target), and so from https to http, which everybody on the way can read. Allow it with "
-                + "redirects(.follow(atMost: 16, allowsInsecure: true)), or ask for another address"
+            "was redirected to \(target), and so from https to http, which everybody on the way can read. Allow it "
+                + "with redirects(.follow(atMost: 16, allowsInsecure: true)), or ask for another address"
         case .refused(let refusal):
             "\(refusal)"
         case .unexpectedContentType(let found, let expected):

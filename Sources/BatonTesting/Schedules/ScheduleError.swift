@@ -83,10 +83,10 @@ extension ScheduleError: CustomStringConvertible {
             """
         case .notDeterministic(_, let foreignJobs):
             """
-            \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a queue that was made without \
-            `executor: scheduler`, a real clock, the main actor, a plain Task (write Task(executorPreference:)), a \
-            continuation resumed by another thread, and for an exclusion whose name a test that runs in parallel uses, \
-            too: exclusions are those of the whole process.
+            \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a queue that \
+            was made without `executor: scheduler`, a real clock, the main actor, a plain Task (write \
+            Task(executorPreference:)), a continuation resumed by another thread, and for an exclusion whose name a \
+            test that runs in parallel uses, too: exclusions are those of the whole process.
             """
         case .endless(_, let jobs):
             "\(jobs) \(jobs == 1 ? "job has" : "jobs have") run and there is no end. Look for a loop that polls."

@@ -3,7 +3,10 @@ extension TimelinePage {
     static let controlScript = #"""
         let drag = null;
         const pointers = new Map();
-        const place = event => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+        const place = event => {
+          const box = canvas.getBoundingClientRect();
+          return [event.clientX - box.left, event.clientY - box.top];
+        };
         canvas.addEventListener('pointerdown', event => {
           canvas.setPointerCapture(event.pointerId);
           pointers.set(event.pointerId, place(event));
@@ -111,7 +114,8 @@ extension TimelinePage {
         $('summary').textContent = data.summary;
         // A link can say what is looked for, how rows are grouped, and light or dark: #find=page&rows=lane&theme=dark
         const wishes = new URLSearchParams(location.hash.slice(1));
-        if (['dark', 'light'].includes(wishes.get('theme'))) document.documentElement.dataset.theme = wishes.get('theme');
+        if (['dark', 'light'].includes(wishes.get('theme')))
+          document.documentElement.dataset.theme = wishes.get('theme');
         if (wishes.get('rows') === 'lane') $('group').value = 'lane';
         readColours();
         arrange($('group').value);

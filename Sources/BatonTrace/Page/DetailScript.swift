@@ -8,7 +8,8 @@ extension TimelinePage {
           if (operation.error >= 0) lines.push('error: ' + text(operation.error));
           if (operation.cancel >= 0) lines.push('was cancelled ' + text(operation.cancel));
           const names = (title, places) => {
-            if (places.length) lines.push(title + ': ' + places.slice(0, 6).map(place => operations[place].name).join(', ')
+            if (places.length) lines.push(title + ': '
+              + places.slice(0, 6).map(place => operations[place].name).join(', ')
               + (places.length > 6 ? ' and ' + (places.length - 6) + ' more' : ''));
           };
           names('after', operation.sources);

@@ -43,7 +43,8 @@ extension TimelinePage {
         const moment = (time, step) => {
           const [size, unit] = [[1e6, 's'], [1e3, 'ms'], [1, 'µs'], [1e-3, 'ns']].find(([size]) => view.to >= 2 * size)
             ?? [1e-3, 'ns'];
-          return time === 0 ? '0' : (time / size).toFixed(Math.max(0, -Math.floor(Math.log10(step / size)))) + ' ' + unit;
+          return time === 0 ? '0'
+            : (time / size).toFixed(Math.max(0, -Math.floor(Math.log10(step / size)))) + ' ' + unit;
         };
         const drawStrip = (row, y) => {
           if (!row.most) return;
@@ -72,7 +73,8 @@ extension TimelinePage {
         };
         const drawWaits = (operation, y) => {
           for (let k = 0; k < operation.waits.length; k += 4)
-            bar(operation.waits[k + 1], operation.waits[k + 2], y + 5, rowHeight - 10, colours[reasons[operation.waits[k]]]);
+            bar(operation.waits[k + 1], operation.waits[k + 2], y + 5, rowHeight - 10,
+              colours[reasons[operation.waits[k]]]);
         };
         /// One run, in a lane, or all.
         const drawRuns = (operation, y, only) => {
@@ -86,7 +88,8 @@ extension TimelinePage {
             const at = x(operation.last), middle = y + rowHeight / 2;
             pen.fillStyle = colours[conditions[operation.condition]];
             pen.beginPath();
-            pen.moveTo(at, middle - 5); pen.lineTo(at + 4, middle); pen.lineTo(at, middle + 5); pen.lineTo(at - 4, middle);
+            pen.moveTo(at, middle - 5); pen.lineTo(at + 4, middle);
+            pen.lineTo(at, middle + 5); pen.lineTo(at - 4, middle);
             pen.fill();
           }
         };
@@ -124,7 +127,8 @@ extension TimelinePage {
           if (whole <= inside) show(operation.name, left + 4, colours.label, 'left');
           else if (whole <= outside) show(operation.name, end + 6, colours.text, 'left');
           else if (inside >= 24) show(fitted(operation.name, inside), left + 4, colours.label, 'left');
-          else if (left - before >= 52) show(fitted(operation.name, left - before - 12), left - 7, colours.text, 'right');
+          else if (left - before >= 52)
+            show(fitted(operation.name, left - before - 12), left - 7, colours.text, 'right');
           else if (outside >= 40) show(fitted(operation.name, outside), end + 6, colours.text, 'left');
         };
         const drawSpans = (row, y) => {
@@ -213,7 +217,9 @@ extension TimelinePage {
           }
           drawPath();
           for (const operation of new Set([state.chosen, state.hover])) if (operation) drawFocus(operation);
-          if (!operations.length) { pen.fillStyle = colours.faint; pen.fillText('No operations were recorded.', 12, 40); }
+          if (!operations.length) {
+            pen.fillStyle = colours.faint; pen.fillText('No operations were recorded.', 12, 40);
+          }
           pen.restore();
         };
         """#

@@ -7,18 +7,19 @@ extension TimelinePage {
         const data = JSON.parse($('data').textContent);
         const conditions = ['success', 'failure', 'cancelled', 'skipped', 'running', 'waiting'];
         const reasons = ['dependencies', 'delay', 'conditions', 'queue', 'suspension', 'exclusion', 'rate', 'pause'];
-        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'the suspended queue', 'an exclusion',
-          'a rate', 'the next run'];
+        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'the suspended queue',
+          'an exclusion', 'a rate', 'the next run'];
         const sum = (list, step, from, to) => {
           let total = 0;
           for (let k = 0; k < list.length; k += step) total += list[k + to] - list[k + from];
           return total;
         };
         const operations = data.operations.map((row, place) => {
-          const [id, name, stage, condition, first, finished, waits, runs, sources, parent, error, cancel, critical] = row;
+          const [id, name, stage, condition, first, finished, waits, runs, sources, parent, error, cancel,
+            critical] = row;
           const last = finished === null ? data.end : finished;
-          return { place, id, name, stage, condition, first, finished, last, waits, runs, sources, parent, error, cancel,
-            critical, attempts: runs.length / 4, waiting: sum(waits, 4, 1, 2), running: sum(runs, 4, 1, 2),
+          return { place, id, name, stage, condition, first, finished, last, waits, runs, sources, parent, error,
+            cancel, critical, attempts: runs.length / 4, waiting: sum(waits, 4, 1, 2), running: sum(runs, 4, 1, 2),
             start: runs.length ? runs[1] : last, end: runs.length ? runs[runs.length - 2] : last, targets: [],
             children: [] };
         });
@@ -88,7 +89,8 @@ extension TimelinePage {
           }
           let most = 0;
           for (const count of counts) for (let bin = 1; bin <= bins; bin++) count[bin] += count[bin - 1];
-          for (let bin = 0; bin < bins; bin++) most = Math.max(most, counts.reduce((all, count) => all + count[bin], 0));
+          for (let bin = 0; bin < bins; bin++)
+            most = Math.max(most, counts.reduce((all, count) => all + count[bin], 0));
           return { kind: 'strip', top, height: stripHeight, counts, most };
         };
         const arrange = group => {
@@ -98,7 +100,10 @@ extension TimelinePage {
           const add = (title, members, spansOf, withStrip) => {
             rows.push({ kind: 'head', top, height: headHeight, title, count: members.length });
             top += headHeight;
-            if (withStrip) { const row = strip(members, top); if (row.most > 0) { rows.push(row); top += stripHeight; } }
+            if (withStrip) {
+              const row = strip(members, top);
+              if (row.most > 0) { rows.push(row); top += stripHeight; }
+            }
             const packed = pack(members.flatMap(spansOf), top);
             for (const row of packed) { row.waits = !withStrip; rows.push(row); }
             for (const row of packed) for (const span of row.spans) span.operation.row = span.operation.row || row;
@@ -113,8 +118,8 @@ extension TimelinePage {
                 { operation, run: k, from: operation.runs[k + 1], to: operation.runs[k + 2] });
             }
             lanes.forEach((spans, lane) => add('lane ' + (lane + 1), spans, span => span, false));
-            if (idle.length) add('never ran', idle, operation => ({ operation, from: operation.last, to: operation.last }),
-              idle.length > manyInStage);
+            if (idle.length) add('never ran', idle,
+              operation => ({ operation, from: operation.last, to: operation.last }), idle.length > manyInStage);
             for (const row of rows) { row.waits = false; row.isLane = true; }
           } else {
             const stages = data.stages.map(() => []);

@@ -86,8 +86,8 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     private var text: String {
         switch self {
         case .graphvizMissing(let searched):
-            "There is no program ‘dot’ in \(searched.joined(separator: ", ")). Install Graphviz (apt-get install graphviz, "
-                + "brew install graphviz), say where it is, or write .dot or .mermaid, which need no program."
+            "There is no program ‘dot’ in \(searched.joined(separator: ", ")). Install Graphviz (apt-get install "
+                + "graphviz, brew install graphviz), say where it is, or write .dot or .mermaid, which need no program."
         case .graphvizFailed(let status, let message):
             "Graphviz could not draw the graph: ‘dot’ ended with status \(status). \(message)"
         case .notWritten(let path, let reason):

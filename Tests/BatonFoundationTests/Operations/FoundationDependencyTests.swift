@@ -112,8 +112,8 @@ import Testing
         while !"\(standIn.explain())".contains("waits for the answer") { await Task.yield() }
         #expect(
             "\(operation.explain())"
-                == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation operation, which "
-                + "has to be in an OperationQueue or started, has finished’."
+                == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation "
+                + "operation, which has to be in an OperationQueue or started, has finished’."
         )
         operation.cancel()
     }

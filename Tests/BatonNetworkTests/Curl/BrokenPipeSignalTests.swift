@@ -11,9 +11,7 @@
             return sigismember(&mask, SIGPIPE) == 1
         }
 
-        @Test(
-            "What the transport's thread resumes does not inherit its mask, and a pending signal does not end the process"
-        )
+        @Test("Bodies do not inherit the mask of the transport's thread, and a pending signal does not end the process")
         func maskInside() async {
             let masks = await onOwnThread {
                 BrokenPipeSignal.block()

@@ -38,7 +38,8 @@
         @Test("Several fields of one name keep separate values")
         func severalValues() async throws {
             let head =
-                "HTTP/1.1 200 OK\nSet-Cookie: a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT\nSet-Cookie: b=2\nVary: x\nvary:y\n"
+                "HTTP/1.1 200 OK\nSet-Cookie: a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT\nSet-Cookie: b=2\nVary: x\n"
+                + "vary:y\n"
             let answer = try await outcome(HTTPData(raw(head + "Content-Length: 0\n\n"))).get()
             #expect(answer.headers.values(of: "set-cookie").count == 2)
             #expect(answer.headers["VARY"] == "x, y")

@@ -262,8 +262,8 @@ import Testing
             misuses.events.map(\.description) == [
                 "the circuit breaker ‘partner’ cannot open after -1 failures; it opens after 1. Ask for 1 or more "
                     + "(Calls.swift:3)",
-                "the time after which the circuit breaker ‘partner’ allows a trial cannot be negative; it counts as zero "
-                    + "(Calls.swift:3)",
+                "the time after which the circuit breaker ‘partner’ allows a trial cannot be negative; it counts as "
+                    + "zero (Calls.swift:3)",
             ])
         stage.run(AsyncOperation { throw Oops() }.addCondition(breaker))
         #expect(breaker.state == .open)

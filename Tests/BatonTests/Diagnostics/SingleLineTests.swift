@@ -21,7 +21,9 @@ struct SingleLineTests {
         #expect("a\(turn)b".singleLine == "ab")
     }
 
-    @Test("All other characters stay", arguments: ["", "plain", "‘é’ 日本 שלום", "👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "e\u{301}\u{A0}\u{200B}"])
+    @Test(
+        "All other characters stay",
+        arguments: ["", "plain", "‘é’ 日本 שלום", "👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "e\u{301}\u{A0}\u{200B}"])
     func others(text: String) { #expect(text.singleLine == text) }
 
     @Test("The character ranges are those of Unicode")

@@ -17,7 +17,8 @@ import Testing
         Values(backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3),
         Values(backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1)),
         Values(
-            backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3, limit: .seconds(1) + .nanoseconds(1)),
+            backoff: Backoff.Curve(first: .seconds(2), factor: 2), maxAttempts: 3,
+            limit: .seconds(1) + .nanoseconds(1)),
     ]
 
     @Test func equalOnesHaveOneObject() throws {

@@ -67,7 +67,8 @@ import Testing
         let outputs = try await run(
             AsyncOperation(resultOf: a, failing) { "\(try $0.get())\((try? $1.get()) ?? -1)" },
             AsyncOperation(resultOf: a, b, c, d, e, f, g, failing) {
-                "\(try $0.get())\(try $1.get())\(try $2.get())\(try $3.get())\(try $4.get())\(try $5.get())\((try? $7.get()) ?? -1)"
+                "\(try $0.get())\(try $1.get())\(try $2.get())"
+                    + "\(try $3.get())\(try $4.get())\(try $5.get())\((try? $7.get()) ?? -1)"
             },
             AsyncOperation("both", resultOf: a, failing) { first, second, context in
                 "\(try first.get())\((try? second.get()) ?? -1)\(context.attempt)"

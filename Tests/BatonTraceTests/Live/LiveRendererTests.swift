@@ -45,7 +45,9 @@ import Testing
         #expect(LiveRenderer(width: 39, height: 24).lines(picture) == ["download ██x▒░░░ 6/12 1 failed 3 s left"])
     }
 
-    @Test(arguments: widths, ["download", "日本語の段階", "👩‍👩‍👧👍🏽❤️🇩🇪", "e\u{301}a\u{300}", String(repeating: "long ", count: 40)])
+    @Test(
+        arguments: widths,
+        ["download", "日本語の段階", "👩‍👩‍👧👍🏽❤️🇩🇪", "e\u{301}a\u{300}", String(repeating: "long ", count: 40)])
     func noLineIsWiderThanTheTerminal(width: Int, name: String) {
         let stages = [stage(name, done: 99_999, failed: 3, running: 1000, waiting: 1_000_000), stage("b", done: 1)]
         let picture = LivePicture(showing: stages, of: name)

@@ -213,12 +213,14 @@ extension Browser {
             const picture = copy.getContext('2d', { willReadFrequently: true });
             picture.drawImage(canvas, 0, 0);
             const all = picture.getImageData(0, 0, canvas.width, canvas.height).data;
-            const short = colours['\(colour)'].slice(1), long = short.length === 3 ? short.replace(/./g, '$&$&') : short;
+            const short = colours['\(colour)'].slice(1),
+              long = short.length === 3 ? short.replace(/./g, '$&$&') : short;
             const mark = long.match(/../g).map(part => parseInt(part, 16));
             const top = \(row);
             let count = 0;
             for (let k = 0; k < all.length; k += 4)
-              if (Math.abs(Math.floor(k / 4 / canvas.width) - top - rowHeight / 2) > rowHeight && mark.every((part, number) => Math.abs(all[k + number] - part) < \(tolerance))) count++;
+              if (Math.abs(Math.floor(k / 4 / canvas.width) - top - rowHeight / 2) > rowHeight
+                && mark.every((part, number) => Math.abs(all[k + number] - part) < \(tolerance))) count++;
             return count })()
             """)
     }

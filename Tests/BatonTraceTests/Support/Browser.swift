@@ -191,7 +191,8 @@ final class Browser {
             """
             (() => { const one = operations.find(one => one.name === \(Self.quoted(name)));
             const box = canvas.getBoundingClientRect();
-            return [box.left + x((one.runs[1] + one.runs[2]) / 2), box.top + rowY(one) + rowHeight / 2].map(Math.round) })()
+            return [box.left + x((one.runs[1] + one.runs[2]) / 2),
+              box.top + rowY(one) + rowHeight / 2].map(Math.round) })()
             """)
         return Point(x: box[0], y: box[1])
     }

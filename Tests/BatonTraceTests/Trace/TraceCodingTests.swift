@@ -77,12 +77,15 @@ import Testing
 
     /// The files have not been written by a recorder.
     @Test(arguments: [
-        #""added":-9223372036854775808,"attempts":[{"number":1,"ready":0,"start":-9223372036854775808,"end":9223372036854775807}]"#,
+        #""added":-9223372036854775808,"attempts":[{"number":1,"ready":0,"start":-9223372036854775808,"#
+            + #""end":9223372036854775807}]"#,
         #""added":0,"finished":1,"attempts":[{"number":1,"ready":0,"start":0,"end":9223372036854775807}]"#,
         #""added":0,"finished":9223372036854775807,"attempts":[{"number":1,"start":500,"end":100}]"#,
         #""cancel":{"time":-9223372036854775808,"reason":"x"}"#,
-        #""added":0,"suspensions":[{"start":9223372036854775807,"end":-9223372036854775808},{"start":-1},{"start":-2}]"#,
-        #""attempts":[{"number":1,"obstacles":[{"reason":"rate","start":9223372036854775807,"end":-9223372036854775808}]}]"#,
+        #""added":0,"suspensions":[{"start":9223372036854775807,"end":-9223372036854775808},"#
+            + #"{"start":-1},{"start":-2}]"#,
+        #""attempts":[{"number":1,"obstacles":[{"reason":"rate","start":9223372036854775807,"#
+            + #""end":-9223372036854775808}]}]"#,
     ]) func impossibleTimesAreDrawnAllTheSame(_ times: String) throws {
         for end in ["1", "9223372036854775807", "-9223372036854775808"] {
             let text = #"{"end":\#(end),"eventCount":1,"operations":[{"reference":{"id":1,"name":"x"},\#(times)}]}"#

@@ -155,7 +155,8 @@ struct HuntProgram: Sendable, CustomStringConvertible {
         }
         let scripts = scripts.map { "  " + $0.prefix(80).map { "\($0)" }.joined(separator: ", ") }
         return """
-            \(pair.0) × \(pair.1), \(self.nodes.count) operations; \(features.map(\.rawValue).sorted().joined(separator: " "))
+            \(pair.0) × \(pair.1), \(self.nodes.count) operations; \
+            \(features.map(\.rawValue).sorted().joined(separator: " "))
               \(queues)
             \(nodes.joined(separator: "\n"))
             \(scripts.joined(separator: "\n"))

@@ -36,7 +36,8 @@ final class Holdings: Sendable {
                 entries[name].append(Entry(key: key, share: share))
                 for other in strangers where share == .exclusive || other.share == .exclusive {
                     faults.append(
-                        "G12: \(key.owner) and \(other.key.owner) hold name \(name) at once, \(share) and \(other.share)"
+                        "G12: \(key.owner) and \(other.key.owner) hold name \(name) at once, \(share) and "
+                            + "\(other.share)"
                     )
                 }
                 if let limit = graph.names[name].limit {

@@ -164,7 +164,8 @@ extension Round {
             return called == added ? nil : "n\(id) \(called)/\(added)"
         }
         return
-            "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers \(calls.joined(separator: " "))"
+            "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers "
+            + "\(calls.joined(separator: " "))"
     }
 
     /// The explanations of all unfinished operations.

@@ -45,7 +45,8 @@ static void step(Picture **current, Picture *next) {
 // MARK: - Reading
 
 static bool is_known_loader(const char *loader) {
-    static const char *const known[] = {"VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadWebp", "VipsForeignLoadTiff"};
+    static const char *const known[] = {
+        "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadWebp", "VipsForeignLoadTiff"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(loader, known[i], strlen(known[i])) == 0) return true;
     return false;
@@ -139,7 +140,8 @@ static int blur(Picture *sharp, double sigma, Picture **out) {
     if (factor < 2) return vips_gaussblur(sharp, out, sigma, NULL);
     int width = vips_image_get_width(sharp), height = vips_image_get_height(sharp);
     Picture *small = NULL, *blurred = NULL;
-    int result = vips_resize(sharp, &small, 1 / factor, NULL) || vips_gaussblur(small, &blurred, sigma / factor, NULL) ||
+    int result = vips_resize(sharp, &small, 1 / factor, NULL) ||
+                 vips_gaussblur(small, &blurred, sigma / factor, NULL) ||
                  vips_resize(
                      blurred, out, (double)width / vips_image_get_width(small), "vscale",
                      (double)height / vips_image_get_height(small), "kernel", VIPS_KERNEL_LINEAR, NULL);
@@ -234,7 +236,8 @@ PictureStatus picture_encode(
     switch (encoding) {
     case PICTURE_JPEG: {
         VipsArrayDouble *white = vips_array_double_newv(1, 255.0);
-        result = vips_jpegsave_buffer(copy, bytes, count, "Q", quality, "optimize_coding", TRUE, "background", white, NULL);
+        result = vips_jpegsave_buffer(
+            copy, bytes, count, "Q", quality, "optimize_coding", TRUE, "background", white, NULL);
         vips_area_unref(VIPS_AREA(white));
         break;
     }
@@ -266,7 +269,8 @@ PictureStatus picture_thumbnail(Picture *picture, int side, void **bytes, size_t
 PictureStatus picture_thumbnail_of_bytes(const void *source, size_t length, int side, void **bytes, size_t *count) {
     Picture *small = NULL;
     if (vips_thumbnail_buffer(
-            (void *)source, length, &small, side, "height", side, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", NULL))
+            (void *)source, length, &small, side, "height", side, "size", VIPS_SIZE_DOWN, "export_profile", "srgb",
+            NULL))
         return failed(PICTURE_DAMAGED);
     return small_jpeg(small, bytes, count);
 }

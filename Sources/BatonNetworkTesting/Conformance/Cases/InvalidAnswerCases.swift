@@ -104,10 +104,14 @@ extension HTTPTransportConformance {
             ) { trial in
                 let answers = [
                     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
-                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5\r\nhello\r\n0\r\nX-T: 1\r\n\r\n",
-                    "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.0 404 Gone\r\nSet-Cookie: a=b; Path=/x\r\n\r\nhello",
-                    "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-                    "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Encoding: gzip\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5\r\nhello\r\n0\r\nX-T: "
+                        + "1\r\n\r\n",
+                    "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.0 404 Gone\r\nSet-Cookie: a=b; Path=/x\r\n\r\n"
+                        + "hello",
+                    "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1/\r\nConnection: close\r\nContent-Length: "
+                        + "0\r\n\r\n",
+                    "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Encoding: "
+                        + "gzip\r\n\r\n",
                 ]
                 var random = RepeatableGenerator(seed: 1)
                 for _ in 0..<600 {

@@ -28,13 +28,15 @@ bool picture_start(const char *program);
 
 /// Reads the head of a picture, and plans its decoding: upright, in grey or RGB, with or without alpha. Copies the
 /// bytes. Sets `width` and `height` even if the picture is too large.
-PictureStatus picture_plan(const void *bytes, size_t count, double pixel_limit, Picture **plan, int *width, int *height);
+PictureStatus picture_plan(
+    const void *bytes, size_t count, double pixel_limit, Picture **plan, int *width, int *height);
 
 /// Plans the effect. Each mask has a byte for each row: the share of the half-blurred picture that replaces the sharp
 /// one, and the share of the fully blurred picture that replaces that mixture. Copies the masks, and retains the
 /// picture.
 PictureStatus picture_plan_tilt_shift(
-    Picture *sharp, const uint8_t *half_mask, const uint8_t *full_mask, double sigma, double saturation, Picture **plan);
+    Picture *sharp, const uint8_t *half_mask, const uint8_t *full_mask, double sigma, double saturation,
+    Picture **plan);
 
 /// Computes the pixels of a plan. Fails at once if picture_stop is called for the plan, before or during this call.
 PictureStatus picture_render(Picture *plan, Picture **rendered);

@@ -66,10 +66,12 @@ extension PictureResult {
                 <div class="wipe" style="--at: 50%">
                 <img src="\(dataAddress(before))" alt="\(html(input)) before">
                 <img class="after" src="\(dataAddress(after))" alt="\(html(input)) after">
-                <input type="range" min="0" max="100" value="50" aria-label="How much of \(html(input)) is shown as it was">
+                <input type="range" min="0" max="100" value="50" \
+                aria-label="How much of \(html(input)) is shown as it was">
                 </div>
                 <figcaption><b>\(html(input))</b> \(picture.saved.width) × \(picture.saved.height), \
-                <a href="\(html(picture.saved.file.absoluteString))">\(html(picture.saved.file.lastPathComponent))</a></figcaption>
+                <a href="\(html(picture.saved.file.absoluteString))">\
+                \(html(picture.saved.file.lastPathComponent))</a></figcaption>
                 </figure>
                 """
         case .toMake: return line("is to be made")

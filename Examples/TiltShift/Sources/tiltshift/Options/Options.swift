@@ -104,7 +104,8 @@ private struct Argument {
         let digits = text.hasSuffix("%") ? text.dropLast() : text[...]
         guard let number = Double(digits), range.contains(number) else {
             throw UsageError(
-                "--\(name) needs a number from \(range.lowerBound.formatted()) to \(range.upperBound.formatted()), not ‘\(text)’"
+                "--\(name) needs a number from \(range.lowerBound.formatted()) to \(range.upperBound.formatted()), not "
+                    + "‘\(text)’"
             )
         }
         return number

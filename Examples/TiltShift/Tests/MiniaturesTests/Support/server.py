@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A web server on loopback for the tests. It prints its port in the first line, and ends when its standard input is closed.
+"""A web server on loopback for the tests. It prints its port in the first line, and ends when its standard input is
+closed.
 
 Serves the files of the folder that is its argument, and these paths for each of them:
 
