@@ -63,6 +63,8 @@ public struct Backoff: Sendable {
     public static let standard = exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()
 
     /// Returns a backoff that waits equally long before every attempt.
+    ///
+    /// - Parameter delay: The delay before every attempt after the first.
     public static func constant(_ delay: Duration) -> Backoff { Backoff(from: delay) }
 
     /// Returns a backoff that waits `first` before the second attempt, and `step` longer each time.
@@ -96,6 +98,8 @@ public struct Backoff: Sendable {
     }
 
     /// Returns the same backoff with delays of at most `longest`.
+    ///
+    /// - Parameter longest: The longest delay.
     public func capped(at longest: Duration) -> Backoff {
         with { $0.cap = longest }
     }
@@ -134,6 +138,11 @@ public struct Backoff: Sendable {
 
     /// Returns how long to wait after `failures` failed attempts (at least 1), of which the last one failed with
     /// `error`.
+    ///
+    /// - Parameters:
+    ///   - failures: The number of attempts that have failed, at least 1.
+    ///   - error: The error of the last attempt.
+    /// - Returns: The time before the next attempt.
     public func delay(after failures: Int, error: OperationError) -> Duration {
         hintedDelay(for: error) ?? jitteredDelay(after: failures)
     }

@@ -119,6 +119,7 @@ public final class CircuitBreaker: OperationCondition {
     /// Returns ``ConditionResult/satisfied`` if the breaker lets `operation` run, and then records how the operation
     /// ends.
     ///
+    /// - Parameter operation: The operation that is about to run.
     /// - Throws: ``CircuitOpenError`` if the breaker is open, or half-open with a trial that has not ended.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let time = operation.core?.time ?? Self.fallback
@@ -313,6 +314,8 @@ public struct CircuitBreakerStates: AsyncSequence, Sendable {
 
         /// Returns the newest state that has come since the last call. Returns nil as soon as the task is cancelled,
         /// and on every call after that.
+        ///
+        /// - Parameter actor: The actor to which the call is isolated, by default that of the caller.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> CircuitBreaker.State? {
             while !isOver, !Task.isCancelled {
                 if let (state, number) = breaker.state(after: number) {

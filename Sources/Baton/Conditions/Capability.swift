@@ -52,10 +52,13 @@ public struct Authorize<Requested: Capability>: Procedure {
     public let capability: Requested
 
     /// Makes a procedure that requests the permission to use `capability`.
+    ///
+    /// - Parameter capability: The capability that the procedure requests.
     public init(_ capability: Requested) { self.capability = capability }
 
     /// Returns the status of the capability, after requesting the permission if the status was not determined.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Throws: The error that ``Capability/requestAuthorization()`` throws.
     public func execute(in context: OperationContext) async throws -> CapabilityStatus {
         let capability = capability
@@ -74,6 +77,8 @@ public struct AuthorizedCondition<Required: Capability>: OperationCondition {
     public var name: String { "authorized for \(capability.name)" }
 
     /// Returns an operation that requests the permission, after all other operations that request the same one.
+    ///
+    /// - Parameter operation: The operation that has the condition.
     public func dependency(for operation: AnyOperation) -> AnyOperation? {
         let request = AsyncOperation(Authorize(capability))
         request.name = "authorize \(capability.name)"
@@ -82,6 +87,7 @@ public struct AuthorizedCondition<Required: Capability>: OperationCondition {
 
     /// Returns ``ConditionResult/satisfied`` if the capability may be used.
     ///
+    /// - Parameter operation: The operation that has the condition.
     /// - Throws: ``ConditionError/notAuthorized(_:_:)`` if it may not.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let status = await capability.status()
@@ -96,6 +102,8 @@ extension OperationCondition {
     /// If the permission has not been requested yet, an operation of its own requests it before the condition is
     /// evaluated. Two such operations never run at the same time, so the second one finds the answer to the first. With
     /// ``silent`` the condition requests nothing.
+    ///
+    /// - Parameter capability: The capability that the operation needs.
     public static func authorized<Required: Capability>(for capability: Required) -> Self
     where Self == AuthorizedCondition<Required> {
         AuthorizedCondition(capability: capability)

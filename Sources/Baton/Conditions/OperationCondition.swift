@@ -81,10 +81,18 @@ extension OperationCondition {
     public var exclusions: [Exclusion] { [] }
 
     /// Returns nil.
+    ///
+    /// - Parameter operation: The operation that has the condition.
     public func dependency(for operation: AnyOperation) -> AnyOperation? { nil }
 
-    /// Throws ``OperationError/dependencyFailed(source:via:cause:)`` if `dependency` has no output, and calls
-    /// ``evaluate(for:)`` otherwise.
+    /// Calls ``evaluate(for:)`` if the dependency has an output.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has the condition.
+    ///   - dependency: The operation that ``dependency(for:)`` returned, which has finished.
+    /// - Returns: The result of ``evaluate(for:)``.
+    /// - Throws: ``OperationError/dependencyFailed(source:via:cause:)`` if the dependency has no output, or any
+    ///   error that ``evaluate(for:)`` throws.
     public func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         if let dependency, let error = dependency.error { throw error.asDependencyFailure(via: dependency.reference) }
         return try await evaluate(for: operation)
@@ -188,6 +196,7 @@ public struct NoFailedDependencies: OperationCondition {
     /// Returns ``ConditionResult/satisfied`` if no dependency has failed or, unless cancellations are ignored, been
     /// cancelled.
     ///
+    /// - Parameter operation: The operation that has the condition.
     /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with the dependencies that have failed or, unless
     ///   cancellations are ignored, been cancelled.
     /// - Complexity: O(n), where n is the number of direct dependencies.
@@ -207,6 +216,7 @@ public struct NoCancelledDependencies: OperationCondition {
 
     /// Returns ``ConditionResult/satisfied`` if no dependency was cancelled.
     ///
+    /// - Parameter operation: The operation that has the condition.
     /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that were cancelled.
     /// - Complexity: O(n), where n is the number of direct dependencies.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {

@@ -106,6 +106,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let error: OperationError?
 
     /// The operations whose outcomes the operation directly waits for.
+    ///
+    /// - Complexity: O(n), where n is the number of ``waits``.
     public var waitsFor: [OperationReference] { waits.filter { $0.kind != .exclusion }.map(\.source) }
 
     /// A few sentences on one line: what the operation waits for, the roots, and what to do about them.

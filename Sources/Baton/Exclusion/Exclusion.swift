@@ -49,6 +49,8 @@ public struct Exclusion: OperationCondition, Hashable {
 
     /// Returns ``ConditionResult/satisfied``: the operation waits for the exclusion after its conditions have been
     /// evaluated.
+    ///
+    /// - Parameter operation: The operation that has the condition.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 
     /// The reason why this exclusion can never be granted; nil if it can.

@@ -144,8 +144,12 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 
     /// Makes a group whose children run one after another, from an array.
     ///
-    /// See ``init(_:_:policy:)-(_,AnyOperation...,_)`` for the dependencies between the children and for the
-    /// parameters.
+    /// See ``init(_:_:policy:)-(_,AnyOperation...,_)`` for the dependencies between the children.
+    ///
+    /// - Parameters:
+    ///   - order: The order in which the children run.
+    ///   - children: The operations to run.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
     public convenience init(_ order: GroupOrder, _ children: [AnyOperation], policy: GroupPolicy = .failFast) {
         self.init(nil, order, children, policy: policy)
     }

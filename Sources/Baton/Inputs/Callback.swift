@@ -7,9 +7,13 @@ public struct Callback<Output: Sendable>: Sendable {
     private let handle: Handle
 
     /// Finishes the operation with its output.
+    ///
+    /// - Parameter output: The output of the operation.
     public func callAsFunction(_ output: Output) { handle.state.finish(.output(output)) }
 
     /// Finishes the operation with its output, or with the error that it fails with.
+    ///
+    /// - Parameter result: The output of the operation, or the error that its body fails with.
     public func callAsFunction<Failure: Error>(_ result: Result<Output, Failure>) {
         switch result {
         case .success(let output): handle.state.finish(.output(output))
@@ -18,6 +22,8 @@ public struct Callback<Output: Sendable>: Sendable {
     }
 
     /// Finishes the operation with the error that it fails with.
+    ///
+    /// - Parameter error: The error that the body fails with.
     public func callAsFunction(throwing error: any Error) { handle.state.finish(.threw(error)) }
 
     /// Calls `handler` if the operation is cancelled before the callback is called; at once if it was cancelled before.

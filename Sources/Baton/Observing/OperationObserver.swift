@@ -176,15 +176,29 @@ public protocol OperationDelegate: AnyObject, Sendable {
 
 extension OperationDelegate {
     /// Does nothing.
+    ///
+    /// - Parameter operation: The operation that has started.
     public func operationDidStart(_ operation: OperationReference) async {}
 
     /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has added another one.
+    ///   - product: The operation that was added.
     public func operation(_ operation: OperationReference, didProduce product: OperationReference) async {}
 
     /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that was cancelled.
+    ///   - reason: The reason of the cancellation.
     public func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async {}
 
     /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has finished.
+    ///   - error: The error of the operation, or nil if it has an output.
     public func operationDidFinish(_ operation: OperationReference, error: OperationError?) async {}
 }
 

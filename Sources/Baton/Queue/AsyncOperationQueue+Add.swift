@@ -59,6 +59,7 @@ extension AsyncOperationQueue {
     ///
     /// Each operation is added as ``add(_:includingDependencies:file:line:)`` adds it.
     ///
+    /// - Parameter operations: The operations to add.
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
     public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
         core.add(operations, CallSite(file: file, line: line), withInputs: true)
@@ -69,6 +70,7 @@ extension AsyncOperationQueue {
     /// This overload avoids converting the array to one of ``AnyOperation``, which would retain each operation once
     /// more.
     ///
+    /// - Parameter operations: The operations to add.
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
     public func add<Operation: AnyOperation>(
         _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line

@@ -55,6 +55,8 @@ public struct Rate: OperationCondition, Hashable {
 
     /// Returns ``ConditionResult/satisfied``: the operation waits for its turn after its conditions have been
     /// evaluated.
+    ///
+    /// - Parameter operation: The operation that has the condition.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 
     /// A description of the numbers that would not allow any start; nil if the numbers are valid.

@@ -43,6 +43,7 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
 
     /// Runs the operation that the closure makes.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Returns: The output of the operation.
     /// - Throws: Any error of the closure that reads the output, and `CancellationError` if the operation was
     ///   cancelled.

@@ -39,6 +39,8 @@ public final class NetworkActivity: OperationObserver {
     public var runningCount: Int { machine.withLock { $0.count } }
 
     /// Receives an event. Queues and operations that the observer was added to call this.
+    ///
+    /// - Parameter event: An event of the queue or operation.
     public func observe(_ event: OperationEvent) async {
         let id = event.operation.id
         switch event.kind {

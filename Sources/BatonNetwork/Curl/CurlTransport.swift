@@ -72,6 +72,14 @@
         public init(_ configuration: Configuration = Configuration()) { engine = CurlEngine(configuration) }
 
         /// Sends a request; see ``HTTPTransport/send(_:body:sent:)``.
+        ///
+        /// - Parameters:
+        ///   - request: The URL, the method and the header fields.
+        ///   - body: The body to send, or nil for the `httpBody` of the request.
+        ///   - sent: A closure that is called, from any thread, with the number of bytes of the body that have been
+        ///     sent so far.
+        /// - Returns: The head of the response, with a body that arrives while it is read.
+        /// - Throws: ``HTTPError``, or `CancellationError` after a cancellation.
         public func send(
             _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
         ) async throws -> HTTPAnswer {

@@ -23,12 +23,18 @@ public struct HTTPData: HTTPProcedure {
     }
 
     /// Sends a GET to a URL.
+    ///
+    /// - Parameter url: The URL, with the scheme http or https.
     public init(_ url: URL) { self.init(URLRequest(url: url)) }
 
     /// Sends a request, with its `httpBody` if it has one.
+    ///
+    /// - Parameter request: The request to send.
     public init(_ request: URLRequest) { options = HTTPOptions(request) }
 
     /// Sends a GET to the URL that a string contains. An invalid string is an error of the run.
+    ///
+    /// - Parameter address: The text of a URL with the scheme http or https.
     public init(_ address: String) { options = HTTPOptions(address) }
 
     /// Sets the largest body of a response.
@@ -43,6 +49,7 @@ public struct HTTPData: HTTPProcedure {
 
     /// Sends the request and reads the response.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Returns: The head and the body of the response.
     /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {

@@ -45,15 +45,27 @@ public struct HTTPDownload: HTTPProcedure {
     public var synchronizes = false
 
     /// Downloads from a URL.
+    ///
+    /// - Parameters:
+    ///   - url: The URL, with the scheme http or https.
+    ///   - file: The location of the finished file. A file that exists there is replaced.
     public init(_ url: URL, to file: URL) { self.init(URLRequest(url: url), to: file) }
 
     /// Downloads the response to a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - file: The location of the finished file. A file that exists there is replaced.
     public init(_ request: URLRequest, to file: URL) {
         options = HTTPOptions(request)
         self.file = file
     }
 
     /// Downloads from the URL that a string contains. An invalid string is an error of the run.
+    ///
+    /// - Parameters:
+    ///   - address: The text of a URL with the scheme http or https.
+    ///   - file: The location of the finished file. A file that exists there is replaced.
     public init(_ address: String, to file: URL) {
         options = HTTPOptions(address)
         self.file = file
@@ -81,6 +93,7 @@ public struct HTTPDownload: HTTPProcedure {
 
     /// Downloads the file, or the rest of it.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Returns: The location of the file and the head of the response.
     /// - Throws: ``HTTPError``; `CancellationError` after a cancellation.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {

@@ -14,10 +14,13 @@ public struct DataSession<Query: ResultParsing>: Procedure {
     private let query: Query
 
     /// Creates a procedure for a query.
+    ///
+    /// - Parameter query: The query whose request is sent and whose parser is called.
     public init(_ query: Query) { self.query = query }
 
     /// Sends the request and calls the query's parser once, also if there is no response.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Returns: The result of the parser.
     /// - Throws: Any error that the parser throws. An error of the request is passed to the parser instead.
     public func execute(in context: OperationContext) async throws -> Query.ParsedResult {

@@ -56,6 +56,8 @@ public struct Reachability: OperationCondition {
 
     /// Connects once or, with ``waitToConnect``, until the host accepts a connection.
     ///
+    /// - Parameter operation: The operation that has the condition.
+    /// - Returns: ``ConditionResult/satisfied``.
     /// - Throws: Without ``waitToConnect``, the ``ReachabilityError`` of the attempt. With it, only
     ///   ``ReachabilityError/invalidPort(_:)``. `CancellationError` after a cancellation.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {

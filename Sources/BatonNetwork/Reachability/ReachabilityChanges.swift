@@ -42,6 +42,8 @@ public struct ReachabilityChanges: AsyncSequence, Sendable {
 
         /// Waits for the next change, and returns the new status. Returns nil, at once and from then on, if the task is
         /// cancelled.
+        ///
+        /// - Parameter actor: The actor to which the call is isolated, by default that of the caller.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ReachabilityStatus? {
             while !hasEnded {
                 do {

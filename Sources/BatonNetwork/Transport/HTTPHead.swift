@@ -125,6 +125,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     public mutating func add(_ name: String, _ value: String) { fields[name.lowercased(), default: []].append(value) }
 
     /// The names of all fields, in lower case and sorted.
+    ///
+    /// - Complexity: O(n log n), where n is the number of fields.
     public var names: [String] { fields.keys.sorted() }
 }
 

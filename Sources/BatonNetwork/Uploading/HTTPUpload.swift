@@ -25,21 +25,41 @@ public struct HTTPUpload: HTTPProcedure {
     }
 
     /// Sends bytes with POST.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - url: The URL that the body is sent to.
     public init(_ data: Data, to url: URL) { self.init(.data(data), with: Self.post(url)) }
 
     /// Sends the content of a file with POST.
+    ///
+    /// - Parameters:
+    ///   - file: The file to send.
+    ///   - url: The URL that the file is sent to.
     public init(file: URL, to url: URL) { self.init(.file(file), with: Self.post(url)) }
 
     /// Sends a stream with POST.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream of the body.
+    ///   - url: The URL that the body is sent to.
     public init(_ stream: HTTPBodyStream, to url: URL) { self.init(.stream(stream), with: Self.post(url)) }
 
     /// Sends a form with POST, and sets the header field `Content-Type` accordingly.
+    ///
+    /// - Parameters:
+    ///   - form: The form to send.
+    ///   - url: The URL that the form is sent to.
     public init(_ form: MultipartForm, to url: URL) {
         self.init(form.body, with: Self.post(url))
         options.request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
     }
 
     /// Sends a body with a request, in place of the request's own body.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - request: The request, with its method and header fields.
     public init(_ body: HTTPRequestBody, with request: URLRequest) {
         options = HTTPOptions(request)
         self.body = body
@@ -63,6 +83,7 @@ public struct HTTPUpload: HTTPProcedure {
 
     /// Sends the body and reads the response.
     ///
+    /// - Parameter context: The context of the running operation.
     /// - Returns: The head and the body of the response.
     /// - Throws: ``HTTPError``, or any error that an ``HTTPBodyStream`` throws; `CancellationError` after a
     ///   cancellation.

@@ -56,6 +56,8 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
     public var started: Duration? { attempts.first?.start }
 
     /// The number of runs that failed and were followed by another one.
+    ///
+    /// - Complexity: O(n), where n is the number of runs.
     public var retryCount: Int { attempts.lazy.filter { $0.error != nil }.count }
 
     /// The time of the first event of the operation.
