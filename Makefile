@@ -90,7 +90,7 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that unsafe code, snippets, links, promises, precedents and mutations are right
+lint: ## check the format, columns, unsafe code, snippets, links, commits, guarantees, precedents and mutations
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/generate-inputs --check
@@ -98,6 +98,7 @@ lint: ## check the format, and that unsafe code, snippets, links, promises, prec
 	scripts/check-columns
 	scripts/check-unsafe
 	scripts/check-links
+	scripts/check-commits
 	scripts/check-guarantees
 	scripts/check-precedents
 	scripts/mutate --check
