@@ -1,5 +1,8 @@
 /// Casts that are known to succeed, and that would take several times as long as what surrounds them if the runtime
 /// checked them. A debug build checks the first one.
+///
+/// `_openExistential` and `_isPOD` are not documented parts of the standard library. This file is the only one that
+/// calls them.
 
 extension AnyOperation {
     /// This operation with its output type, which the caller knows.
@@ -17,6 +20,21 @@ func cast<Stored, Output>(_ value: Stored, to _: Output.Type) -> Output {
     // Safe, because both types are one.
     Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output
 }
+
+/// Returns the value in an existential as an `Output`. The existential has to be opened, because `Stored` would
+/// otherwise be `any Sendable` itself.
+@inlinable
+@inline(__always)
+func castStored<Output>(_ value: any Sendable, to type: Output.Type) -> Output {
+    func opened<Stored>(_ value: Stored) -> Output { cast(value, to: type) }
+    return _openExistential(value, do: opened)
+}
+
+/// Returns true if releasing a value of this type does nothing, because the type contains no references. A conformance
+/// to `BitwiseCopyable` says the same, but cannot be looked up at run time.
+@inlinable
+@inline(__always)
+func isPlainData<Value>(_: Value.Type) -> Bool { _isPOD(Value.self) }
 
 extension Array where Element: AnyOperation {
     /// The same array, as one of the superclass. An ordinary conversion would copy it, and retain each operation.

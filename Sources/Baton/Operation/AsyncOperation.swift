@@ -195,9 +195,7 @@ extension AsyncOperation {
     @inlinable
     final var storedOutput: Output {
         assert(!hasFailed, "a failed operation stores an error and no output")
-        func opened<Stored>(_ value: Stored) -> Output { cast(value, to: Output.self) }
-        // Opening the existential is necessary, because `Stored` would otherwise be `any Sendable` itself.
-        return _openExistential(outcome, do: opened)
+        return castStored(outcome, to: Output.self)
     }
 }
 
@@ -243,7 +241,7 @@ struct Execution: Sendable {
     func succeed<Output: Sendable>(with output: Output) {
         unmanaged.use { operation in
             operation.outcome = output
-            if !_isPOD(Output.self) { operation.outcomeOwns = true }
+            if !isPlainData(Output.self) { operation.outcomeOwns = true }
         }
     }
 
