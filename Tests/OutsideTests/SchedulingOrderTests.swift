@@ -24,12 +24,12 @@ struct SchedulingOrderTests {
         func fall() { state.withLock { $0.now -= 1 } }
     }
 
-    private enum Place: CaseIterable {
+    private enum Pipeline: CaseIterable {
         case queue, group, body
     }
 
     /// Returns the greatest number of pages that were fetched but not yet being parsed.
-    private func mostPagesThatWait(in place: Place, _ order: SchedulingOrder) async throws -> Int {
+    private func mostPagesThatWait(in place: Pipeline, _ order: SchedulingOrder) async throws -> Int {
         let pages = Level()
         func chain(_ number: Int) -> [AnyOperation] {
             let fetch = AsyncOperation("fetch \(number)") {
@@ -63,8 +63,8 @@ struct SchedulingOrderTests {
 
     /// An add links the operations of a batch after it has listed the ready ones. If its thread is delayed in between,
     /// the 32 pages of the batch may be fetched before their dependents are linked, in addition to the sixteen.
-    @Test("Only a few of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Place.allCases)
-    private func G23_fetchAndParse(place: Place) async throws {
+    @Test("Only a few of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Pipeline.allCases)
+    private func G23_fetchAndParse(place: Pipeline) async throws {
         #expect(try await mostPagesThatWait(in: place, .depthFirst) <= 16 + 32)
     }
 

@@ -47,7 +47,7 @@ extension AnyOperation {
     /// All operations that this one waits for, finished ones included. Empty if nobody has added this operation.
     final var waits: [Wait] {
         var (waits, groups, listeners, replacement) = withLife {
-            life -> ([Wait], [ChildGroup], [any OutcomeListener], Deduplication.Place?) in
+            life -> ([Wait], [ChildGroup], [any OutcomeListener], Deduplication.EntryNumber?) in
             switch life.phase {
             case .created, .finished: return ([], [], [], nil)
             case .added:
@@ -77,7 +77,7 @@ extension AnyOperation {
             + listeners.flatMap(\.waitsFor).map { Wait(kind: .element, source: $0) }
     }
 
-    private final func hasIdentity(at place: Deduplication.Place) -> Bool {
+    private final func hasIdentity(at place: Deduplication.EntryNumber) -> Bool {
         withLife { $0.optionalState?.uniqueness?.place == place }
     }
 }

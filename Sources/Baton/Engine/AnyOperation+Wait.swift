@@ -228,7 +228,7 @@ struct Waiter {
         /// The task is resumed, with an error if the wait itself would have closed a cycle.
         case resume(UnsafeContinuation<OperationError?, Never>)
         /// The group is told that its child at this place has ended.
-        case tell(ChildGroup, ChildGroup.Place)
+        case tell(ChildGroup, ChildGroup.ChildIndex)
         /// The listener is told that the operation at this place has ended.
         case inform(any OutcomeListener, Int)
     }

@@ -6,11 +6,11 @@ extension OperationError: CustomStringConvertible {
     /// nested errors it tells the outermost ones and the root.
     public var description: String {
         ErrorText.describing {
-            let depth = ErrorNesting.depth(of: self)
+            let depth = NestedErrors.depth(of: self)
             if depth <= ErrorText.toldDepth { return text }
             let left = depth - ErrorText.toldDepth
             let rest = left == 1 ? "1 error in between is" : "\(left) errors in between are"
-            return "\(ErrorNesting.truncated(self, to: ErrorText.toldDepth).text) (\(rest) left out)"
+            return "\(NestedErrors.truncated(self, to: ErrorText.toldDepth).text) (\(rest) left out)"
         }
     }
 

@@ -95,18 +95,18 @@ public struct OperationFailure: Error, Sendable {
     public init(operation: OperationReference, error: OperationError) {
         self.operation = operation
         let error = error.bounded
-        self.error = ErrorNesting.hasList(error) ? error.withoutLists.bounded : error
+        self.error = NestedErrors.hasList(error) ? error.withoutLists.bounded : error
     }
 
     /// Pairs a child of a group with its error. The error keeps its lists, but the failures in them have errors without
     /// lists.
     init(ofChild operation: OperationReference, error: OperationError) {
         self.operation = operation
-        self.error = ErrorNesting.hasList(error) ? error.withoutNestedLists : error
+        self.error = NestedErrors.hasList(error) ? error.withoutNestedLists : error
     }
 
     /// True if the error has no lists of failures.
-    var hasNoLists: Bool { !ErrorNesting.hasList(error) }
+    var hasNoLists: Bool { !NestedErrors.hasList(error) }
 
     var withoutLists: OperationFailure { OperationFailure(operation: operation, error: error) }
 }

@@ -169,12 +169,12 @@ struct EventListener<Waiter> {
 /// A subscription is found by binary search. Its removal leaves an empty place, and the empty places are dropped once
 /// they make up half of the table, so a removal takes O(log *n*) amortized time.
 struct SubscriptionTable<Subscription> {
-    private struct Place {
+    private struct Entry {
         let id: UInt64
         var subscription: Subscription?
     }
 
-    private var places: [Place] = []
+    private var places: [Entry] = []
     private var emptyCount = 0
 
     var isEmpty: Bool { places.count == emptyCount }
@@ -182,7 +182,7 @@ struct SubscriptionTable<Subscription> {
     /// - Parameter id: A number greater than all numbers before.
     mutating func append(_ subscription: Subscription, _ id: UInt64) {
         assert(places.last.map { $0.id < id } ?? true)
-        places.append(Place(id: id, subscription: subscription))
+        places.append(Entry(id: id, subscription: subscription))
     }
 
     /// Returns `nil` if there is no subscription with this number.

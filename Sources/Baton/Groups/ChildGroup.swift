@@ -4,7 +4,7 @@
 /// to run. If the parent does not wait on a task, the thread that finishes the last child also finishes
 /// the parent.
 final class ChildGroup: Sendable {
-    typealias Place = GroupStateMachine<AnyOperation>.Place
+    typealias ChildIndex = GroupStateMachine<AnyOperation>.ChildIndex
 
     private struct State {
         var machine: GroupStateMachine<AnyOperation>
@@ -127,7 +127,7 @@ final class ChildGroup: Sendable {
     var outcome: [OperationFailure]? { state.withLock { $0.machine.outcome } }
 
     private func start(
-        _ children: [AnyOperation], from first: Place, after last: AnyOperation?, on core: QueueCore
+        _ children: [AnyOperation], from first: ChildIndex, after last: AnyOperation?, on core: QueueCore
     ) {
         prepare(children, after: last)
         let addedBefore = watch(children, from: first)
@@ -152,7 +152,7 @@ final class ChildGroup: Sendable {
     /// Adds a waiter to each child. Runs before the children are added, so that the add finds a cycle through the
     /// parent. Returns the children that had been added before.
     @discardableResult
-    private func watch(_ children: [AnyOperation], from first: Place) -> [AnyOperation] {
+    private func watch(_ children: [AnyOperation], from first: ChildIndex) -> [AnyOperation] {
         var addedBefore: [AnyOperation] = []
         for (place, child) in zip(first..., children) {
             let waiter = Waiter(waking: .tell(self, place), body: parent)
@@ -172,7 +172,7 @@ final class ChildGroup: Sendable {
 
     /// Records the end of a child. If the group is over and its parent is on no task, returns the parent, which the
     /// caller has to finish with ``AnyOperation/finish(groups:)``.
-    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unretained<AnyOperation>? {
+    func childEnded(_ place: ChildIndex, _ child: AnyOperation, _ error: OperationError?) -> Unretained<AnyOperation>? {
         let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
         let actions = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }

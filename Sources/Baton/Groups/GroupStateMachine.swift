@@ -2,7 +2,7 @@
 /// ``ChildGroup`` is the driver.
 struct GroupStateMachine<Child> {
     /// The index of a child in the order in which the children were given.
-    typealias Place = Int
+    typealias ChildIndex = Int
 
     private enum Phase {
         /// Children are given, but do not run yet.
@@ -21,7 +21,7 @@ struct GroupStateMachine<Child> {
     private var children = UnendedOperations<Child>()
     /// The number of calls that have inserted children and not started them yet. The group stays open until they have.
     private var starters = 0
-    private var failures: [(place: Place, failure: OperationFailure)] = []
+    private var failures: [(place: ChildIndex, failure: OperationFailure)] = []
     private var successes = 0
     /// True if the parent was cancelled or has failed with an error of its own.
     private var isCutShort = false
@@ -65,9 +65,9 @@ struct GroupStateMachine<Child> {
 
     enum Insertion: Equatable {
         /// The child will start with the others.
-        case planned(Place)
+        case planned(ChildIndex)
         /// The caller has to start the child, and to call ``didStartChildren()`` afterwards.
-        case start(Place)
+        case start(ChildIndex)
         /// The group is closing or over.
         case refused
     }
@@ -125,7 +125,7 @@ struct GroupStateMachine<Child> {
     ///   - place: The place of the child.
     ///   - failure: The failure of the child, or nil for a success.
     ///   - isCutOff: True if the child was cancelled because the parent was, or because the policy had decided.
-    mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
+    mutating func ended(_ place: ChildIndex, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
         let isFirstEnd = children.remove(place) != nil
         precondition(isFirstEnd, "Internal inconsistency: a child of a group ends twice")
         if let failure {

@@ -53,7 +53,7 @@ struct RateTable {
 
     private struct Waiter {
         /// The wait of an operation for one of its rates.
-        struct Place {
+        struct RateWait {
             let key: Key
             let rate: Rate
             /// The ticket while the operation waits; nil once it has its turn.
@@ -66,7 +66,7 @@ struct RateTable {
         let core: Unretained<QueueCore>
         /// One place for each rate. Empty if the operation's queue is suspended: the operation requests its rates again
         /// when a worker takes it up.
-        var places: [Place]
+        var places: [RateWait]
 
         /// True if the operation still waits for its turn at one of its rates. Otherwise it is in the ready list of its
         /// queue, or about to be added to it.
@@ -155,15 +155,15 @@ struct RateTable {
         if waiter == nil { lastArrival += 1 }
         let arrival = waiter?.arrival ?? lastArrival
         var conflicts: [Misuse.Kind] = []
-        var places = rates.map { rate -> Waiter.Place in
+        var places = rates.map { rate -> Waiter.RateWait in
             let key = Key(clock: clock, name: rate.key)
             let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
             guard waiter?.hasTurn(key) == true else {
-                return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+                return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
             }
-            if entry.machine.admits(arrival, hasTurn: true, at: now) { return Waiter.Place(key: key, rate: rate) }
+            if entry.machine.admits(arrival, hasTurn: true, at: now) { return Waiter.RateWait(key: key, rate: rate) }
             entry.machine.returnTurn()
-            return Waiter.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
         // All rates would allow the start now, so the operation gets the turn that it returns here again at once.
         if places.allSatisfy({ $0.ticket == nil }) {
@@ -208,7 +208,7 @@ struct RateTable {
         return (waiter.awaitsTurn, remove(waiter.places))
     }
 
-    private mutating func remove(_ places: [Waiter.Place]) -> [TimerChange] {
+    private mutating func remove(_ places: [Waiter.RateWait]) -> [TimerChange] {
         places.compactMap { place in
             if let ticket = place.ticket {
                 _ = entry(place.key)?.machine.removeWaiter(ticket)

@@ -7,7 +7,7 @@
 struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     typealias Outcome = Result<Output, OperationError>
     /// The index of an element in the order of upstream.
-    typealias Place = Int
+    typealias ElementIndex = Int
 
     private enum Phase {
         /// The consumer has not asked for an output.
@@ -87,7 +87,7 @@ extension ConcurrentMapStateMachine {
 
     /// Records an operation for the next element, and returns the place of the element. Returns `nil` if the iteration
     /// stopped while upstream produced the element.
-    mutating func take(_ operation: Operation) -> Place? {
+    mutating func take(_ operation: Operation) -> ElementIndex? {
         guard phase == .taking else { return nil }
         assert(room == .free, "Internal inconsistency: an element is taken although there is no room")
         return inFlight.append(operation)
@@ -120,7 +120,7 @@ extension ConcurrentMapStateMachine {
 
 extension ConcurrentMapStateMachine {
     /// Stores the outcome of an operation. A second call for the same place has no effect.
-    mutating func ended(_ place: Place, _ outcome: Outcome) -> Actions {
+    mutating func ended(_ place: ElementIndex, _ outcome: Outcome) -> Actions {
         var actions = Actions()
         guard let operation = inFlight.remove(place) else { return actions }
         actions.completed = operation

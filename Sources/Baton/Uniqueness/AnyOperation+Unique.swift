@@ -118,7 +118,7 @@ final class Uniqueness {
     /// The call that has given the operation its identity.
     let callSite: CallSite
     /// The place of the identity in the table, once the operation has it.
-    var place: Deduplication.Place?
+    var place: Deduplication.EntryNumber?
     /// The operation that this one has joined.
     var joined: Joined?
     /// The operations that have joined this one and have not ended, by their places, which rise. This operation tells

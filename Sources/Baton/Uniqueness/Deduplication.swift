@@ -1,13 +1,13 @@
 /// The identities of the unfinished unique operations in the process: the driver of ``DeduplicationTable``, which it
 /// guards with a lock.
 enum Deduplication {
-    typealias Place = DeduplicationTable<AnyOperation>.Place
+    typealias EntryNumber = DeduplicationTable<AnyOperation>.EntryNumber
 
     private static let table = Locked(DeduplicationTable<AnyOperation>())
 
     enum EntryResult {
         /// The operation now owns the identity. It replaces the given unfinished owners, and must start after them.
-        case entered(at: Place, behind: [AnyOperation])
+        case entered(at: EntryNumber, behind: [AnyOperation])
         case taken(by: AnyOperation)
     }
 
@@ -17,7 +17,7 @@ enum Deduplication {
     /// inserted during the comparison, ``DeduplicationTable/insert(_:for:ifNoneAfter:)`` fails, and the loop compares
     /// that identity next.
     static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> EntryResult {
-        var compared: Place = 0
+        var compared: EntryNumber = 0
         while true {
             let candidates = table.withLock { $0.candidates(for: identity.hash, after: compared) }
             guard let found = candidates.first(where: { $0.identity.equals(identity) }) else {
@@ -40,7 +40,7 @@ enum Deduplication {
     }
 
     /// Gives up the identity when the operation finishes.
-    static func leave(_ operation: AnyOperation, at place: Place) {
+    static func leave(_ operation: AnyOperation, at place: EntryNumber) {
         // The identity is released after unlocking.
         let identity = table.withLock { $0.leave(operation, at: place) }
         withExtendedLifetime(identity) {}
@@ -110,7 +110,7 @@ final class ScopedIdentity: Identity {
 /// outside the lock. A new identity is inserted only if no other identity with its hash has been inserted meanwhile.
 struct DeduplicationTable<Owner: AnyObject> {
     /// A number that identifies an entry of the table. Later entries have higher numbers.
-    typealias Place = UInt64
+    typealias EntryNumber = UInt64
 
     private struct Entry {
         let identity: any Identity
@@ -118,30 +118,30 @@ struct DeduplicationTable<Owner: AnyObject> {
         var owners: [Owner]
     }
 
-    private var entries: [Place: Entry] = [:]
+    private var entries: [EntryNumber: Entry] = [:]
     /// The places of the identities with a hash, in ascending order.
-    private var places: [Int: [Place]] = [:]
-    private var lastPlace: Place = 0
+    private var places: [Int: [EntryNumber]] = [:]
+    private var lastPlace: EntryNumber = 0
 
     var count: Int { entries.count }
 
     /// An identity that may be equal to another one, because both have the same hash. The caller compares them.
     struct Candidate {
-        let place: Place
+        let place: EntryNumber
         let identity: any Identity
     }
 
     /// The identities with this hash whose places are higher than `place`.
-    func candidates(for hash: Int, after place: Place) -> [Candidate] {
+    func candidates(for hash: Int, after place: EntryNumber) -> [Candidate] {
         (places[hash] ?? []).filter { $0 > place }.map { Candidate(place: $0, identity: entries[$0]!.identity) }
     }
 
     /// The owners of the identity, or an empty array if the identity has become free.
-    func owners(at place: Place) -> [Owner] { entries[place]?.owners ?? [] }
+    func owners(at place: EntryNumber) -> [Owner] { entries[place]?.owners ?? [] }
 
     /// Inserts an identity. Returns nil if identities with the same hash have places higher than `last`; the caller has
     /// to compare those first.
-    mutating func insert(_ identity: any Identity, for owner: Owner, ifNoneAfter last: Place) -> Place? {
+    mutating func insert(_ identity: any Identity, for owner: Owner, ifNoneAfter last: EntryNumber) -> EntryNumber? {
         if let newest = places[identity.hash]?.last, newest > last { return nil }
         lastPlace += 1
         entries[lastPlace] = Entry(identity: identity, owners: [owner])
@@ -162,7 +162,7 @@ struct DeduplicationTable<Owner: AnyObject> {
     ///
     /// - Parameter finished: Owners that were seen finished, and are about to leave.
     mutating func enter(
-        _ owner: Owner, at place: Place, ignoring finished: [Owner], replaces: Bool
+        _ owner: Owner, at place: EntryNumber, ignoring finished: [Owner], replaces: Bool
     ) -> EntryResult {
         guard let owners = entries[place]?.owners else { return .gone }
         let unfinished = owners.filter { owner in !finished.contains { $0 === owner } }
@@ -172,7 +172,7 @@ struct DeduplicationTable<Owner: AnyObject> {
     }
 
     /// Removes an owner. Returns the identity if it has become free, for the caller to release after unlocking.
-    mutating func leave(_ owner: Owner, at place: Place) -> (any Identity)? {
+    mutating func leave(_ owner: Owner, at place: EntryNumber) -> (any Identity)? {
         guard let entry = entries[place] else { return nil }
         let rest = entry.owners.filter { $0 !== owner }
         if !rest.isEmpty {

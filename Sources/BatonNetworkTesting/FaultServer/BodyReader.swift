@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Extracts the body of a request from the bytes of a connection: RFC 9112, 6 and 7. A pure value.
 struct BodyReader {
-    private enum Place {
+    private enum Position {
         /// The number of remaining bytes of a body with a `Content-Length`.
         case counted(Int)
         /// The number of remaining bytes of the current chunk.
@@ -13,7 +13,7 @@ struct BodyReader {
         case end
     }
 
-    private var place: Place
+    private var place: Position
     private(set) var hasBegun = false
 
     init(_ framing: ReceivedRequest.Framing) {

@@ -63,7 +63,7 @@ struct LiveModel: Sendable {
     static let maxNewFailures = 10_000
     static let maxRoots = 100_000
 
-    private struct Place {
+    private struct StageMembership {
         let stage: Int
         var isRunning = false
         /// The obstacle that the operation waits for, if it does not run.
@@ -71,7 +71,7 @@ struct LiveModel: Sendable {
     }
 
     private(set) var picture = LivePicture()
-    private var places: [UInt64: Place] = [:]
+    private var places: [UInt64: StageMembership] = [:]
     /// The operations whose failure was reported. Failures that they caused are only counted.
     private var roots: Set<UInt64> = []
     private var indices: [String: Int] = [:]
@@ -139,8 +139,8 @@ struct LiveModel: Sendable {
         picture.whole.tick(at: now)
     }
 
-    private mutating func admit(_ operation: UInt64, to name: String) -> Place {
-        let place = Place(stage: index(of: name))
+    private mutating func admit(_ operation: UInt64, to name: String) -> StageMembership {
+        let place = StageMembership(stage: index(of: name))
         places[operation] = place
         count(1, isRunning: false, in: place.stage)
         return place
@@ -156,7 +156,7 @@ struct LiveModel: Sendable {
         return index
     }
 
-    private mutating func move(_ place: Place, toRunning runs: Bool) {
+    private mutating func move(_ place: StageMembership, toRunning runs: Bool) {
         if place.isRunning == runs { return }
         count(-1, isRunning: place.isRunning, in: place.stage)
         count(1, isRunning: runs, in: place.stage)
@@ -173,7 +173,7 @@ struct LiveModel: Sendable {
         assert(picture.whole.running >= 0 && picture.whole.waiting >= 0, "Internal inconsistency: a negative count")
     }
 
-    private mutating func setObstacle(_ obstacle: LiveObstacle?, of operation: UInt64, _ place: Place) {
+    private mutating func setObstacle(_ obstacle: LiveObstacle?, of operation: UInt64, _ place: StageMembership) {
         if place.obstacle == obstacle { return }
         places[operation]?.obstacle = obstacle
         if let former = place.obstacle { count(-1, waitingFor: former, in: place.stage) }

@@ -51,12 +51,12 @@ struct HuntProgram: Sendable, CustomStringConvertible {
         self.seed = seed
         let pairs = Feature.pairs.filter { !left.contains($0) && !left.contains($1) }
         pair = pairs[Int(seed % UInt64(pairs.count))]
-        var dice = SeededGenerator(seed: seed)
-        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &dice) < percent }
+        var random = SeededGenerator(seed: seed)
+        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
         let isLarge = seed % 101 == 100
-        let count = isLarge ? Int.random(in: 150...500, using: &dice) : Int.random(in: 2...24, using: &dice)
-        let others = chance(50) ? 0 : Int.random(in: 2...10, using: &dice)
+        let count = isLarge ? Int.random(in: 150...500, using: &random) : Int.random(in: 2...24, using: &random)
+        let others = chance(50) ? 0 : Int.random(in: 2...10, using: &random)
         func draw(_ feature: Feature, _ percent: Int) -> Bool {
             if left.contains(feature) { return false }
             return chance(feature == pair.0 || feature == pair.1 ? percent : others)
@@ -65,44 +65,44 @@ struct HuntProgram: Sendable, CustomStringConvertible {
             if draw(feature, 100) { features.insert(feature) }
         }
         let needsOne = pair.0 == .cancelledRun || pair.1 == .cancelledRun
-        queues = (0...(needsOne ? 0 : Int.random(in: 0...1, using: &dice))).map { _ in
+        queues = (0...(needsOne ? 0 : Int.random(in: 0...1, using: &random))).map { _ in
             Queue(
-                width: [1, 1, 2, 3, 8, 64].randomElement(using: &dice)!,
+                width: [1, 1, 2, 3, 8, 64].randomElement(using: &random)!,
                 isSuspended: features.contains(.suspension) && chance(50),
-                waitingLimit: chance(50) ? Int.random(in: 1...4, using: &dice) : .max)
+                waitingLimit: chance(50) ? Int.random(in: 1...4, using: &random) : .max)
         }
-        let both = Int.random(in: 0..<count, using: &dice)
-        let edges = [0, 1, 2].randomElement(using: &dice)!
+        let both = Int.random(in: 0..<count, using: &random)
+        let edges = [0, 1, 2].randomElement(using: &random)!
         for id in 0..<count {
             var node = Node(id: id)
             for feature in Feature.allCases where feature.isOfOperation {
                 let isOfPair = feature == pair.0 || feature == pair.1
                 if draw(feature, 40) || isOfPair && id == both { node.features.insert(feature) }
             }
-            node.queue = queues.indices.randomElement(using: &dice)!
+            node.queue = queues.indices.randomElement(using: &random)!
             if id > 0 {
                 node.dependencies = Array(
-                    Set((0..<edges).filter { _ in chance(60) }.map { _ in Int.random(in: 0..<id, using: &dice) })
+                    Set((0..<edges).filter { _ in chance(60) }.map { _ in Int.random(in: 0..<id, using: &random) })
                 ).sorted()
-                if node.features.contains(.awaitsValue) { node.awaited = Int.random(in: 0..<id, using: &dice) }
+                if node.features.contains(.awaitsValue) { node.awaited = Int.random(in: 0..<id, using: &random) }
             }
-            node.failures = node.features.contains(.retry) ? Int.random(in: 0...3, using: &dice) : chance(10) ? 9 : 0
-            node.choice = Int.random(in: 0..<1_000_000, using: &dice)
+            node.failures = node.features.contains(.retry) ? Int.random(in: 0...3, using: &random) : chance(10) ? 9 : 0
+            node.choice = Int.random(in: 0..<1_000_000, using: &random)
             nodes.append(node)
         }
-        scripts = makeScripts(&dice)
+        scripts = makeScripts(&random)
     }
 
-    private func makeScripts(_ dice: inout SeededGenerator) -> [[Action]] {
-        var scripts: [[Action]] = (0...Int.random(in: 0...2, using: &dice)).map { _ in [] }
-        let isInOrder = Bool.random(using: &dice)
+    private func makeScripts(_ random: inout SeededGenerator) -> [[Action]] {
+        var scripts: [[Action]] = (0...Int.random(in: 0...2, using: &random)).map { _ in [] }
+        let isInOrder = Bool.random(using: &random)
         // With several queues, `run` and `add(to:)` would add operations to the wrong queue.
         let hasOneQueue = queues.count == 1
-        let isBatched = Bool.random(using: &dice)
+        let isBatched = Bool.random(using: &random)
         var batches: [Int: [Int]] = [:]
-        for id in isInOrder ? Array(nodes.indices) : nodes.indices.shuffled(using: &dice) {
+        for id in isInOrder ? Array(nodes.indices) : nodes.indices.shuffled(using: &random) {
             let node = nodes[id]
-            let script = scripts.indices.randomElement(using: &dice)!
+            let script = scripts.indices.randomElement(using: &random)!
             if node.features.contains(.barrier) {
                 scripts[script].append(.barrier(id))
             } else if node.features.contains(.submit) {
@@ -111,11 +111,11 @@ struct HuntProgram: Sendable, CustomStringConvertible {
                 scripts[script].append(.cancelledRun(id))
             } else if isBatched {
                 batches[script, default: []].append(id)
-                if Int.random(in: 0..<8, using: &dice) == 0 { scripts[script].append(.add(batches[script].take()!)) }
+                if Int.random(in: 0..<8, using: &random) == 0 { scripts[script].append(.add(batches[script].take()!)) }
             } else {
                 scripts[script].append(
                     hasOneQueue
-                        ? [.add([id]), .add([id]), .addTo(id), .run(id)].randomElement(using: &dice)! : .add([id]))
+                        ? [.add([id]), .add([id]), .addTo(id), .run(id)].randomElement(using: &random)! : .add([id]))
             }
         }
         for (script, ids) in batches { scripts[script].append(.add(ids)) }
@@ -128,21 +128,21 @@ struct HuntProgram: Sendable, CustomStringConvertible {
                 for _ in 0..<3 { asides += [.suspend(queue), .yield(20), .resume(queue)] }
             }
             if features.contains(.width) {
-                for _ in 0..<4 { asides.append(.width(queue, [1, 2, 3, 64].randomElement(using: &dice)!)) }
+                for _ in 0..<4 { asides.append(.width(queue, [1, 2, 3, 64].randomElement(using: &random)!)) }
             }
             if features.contains(.cancelAll) { asides.append(.cancelAll(queue)) }
             if features.contains(.asking) { asides += [.ask(queue), .ask(queue), .ask(queue)] }
             if features.contains(.shutdown) {
-                asides.append(.shutdown(queue, milliseconds: Int.random(in: -1...3, using: &dice)))
+                asides.append(.shutdown(queue, milliseconds: Int.random(in: -1...3, using: &random)))
             }
         }
         for aside in asides {
-            let script = scripts.indices.randomElement(using: &dice)!
-            scripts[script].insert(aside, at: Int.random(in: 0...scripts[script].count, using: &dice))
+            let script = scripts.indices.randomElement(using: &random)!
+            scripts[script].insert(aside, at: Int.random(in: 0...scripts[script].count, using: &random))
         }
-        for script in scripts.indices where Bool.random(using: &dice) {
-            let place = Int.random(in: 0...scripts[script].count, using: &dice)
-            scripts[script].insert(.yield(Int.random(in: 1...50, using: &dice)), at: place)
+        for script in scripts.indices where Bool.random(using: &random) {
+            let place = Int.random(in: 0...scripts[script].count, using: &random)
+            scripts[script].insert(.yield(Int.random(in: 1...50, using: &random)), at: place)
         }
         return scripts
     }

@@ -3,7 +3,7 @@ import Baton
 /// Follows the events of a seeded run, and checks what depends on the order in which operations became ready (G23,
 /// G24).
 struct TraceChecker {
-    private struct Place {
+    private struct NodeHistory {
         var queue = -1
         /// True for a child, which starts before other operations of its priority, also in a suspended queue.
         var isChild = false
@@ -32,7 +32,7 @@ struct TraceChecker {
     /// The groups that may have each node as a child.
     private let families: [[Int]]
     private var dependents: [[Int]]
-    private var places: [Place]
+    private var places: [NodeHistory]
     private var waiting: [[Int]]
     private var isSuspended: [Bool]
     /// The groups that start no further child, because the outcome of one child has decided them.
@@ -55,7 +55,7 @@ struct TraceChecker {
             for child in node.group.map({ $0.children + $0.late }) ?? [] { families[child].append(node.id) }
         }
         self.families = families
-        places = graph.nodes.map { _ in Place() }
+        places = graph.nodes.map { _ in NodeHistory() }
         waiting = graph.queues.map { _ in [] }
         isSuspended = graph.queues.map { _ in false }
     }

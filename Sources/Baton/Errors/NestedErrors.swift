@@ -9,7 +9,7 @@
 ///
 /// So every error can be described, inspected and released without deep recursion, and an operation that passes an
 /// error on pays for its own level only. Errors of the user's types are not inspected.
-enum ErrorNesting {
+enum NestedErrors {
     static let maxDepth = 16
 
     /// The errors that an error contains.
@@ -164,15 +164,15 @@ extension OperationError {
 
     /// This error, cut to the depth that an operation may publish.
     var bounded: OperationError {
-        ErrorNesting.isDeeper(self, than: ErrorNesting.maxDepth)
-            ? ErrorNesting.truncated(self, to: ErrorNesting.maxDepth) : self
+        NestedErrors.isDeeper(self, than: NestedErrors.maxDepth)
+            ? NestedErrors.truncated(self, to: NestedErrors.maxDepth) : self
     }
 
     /// This error, with each list replaced by the error of its first failure.
-    var withoutLists: OperationError { ErrorNesting.withoutLists(self) as? OperationError ?? self }
+    var withoutLists: OperationError { NestedErrors.withoutLists(self) as? OperationError ?? self }
 
     /// This error, with failures in its lists that have no lists themselves.
-    var withoutNestedLists: OperationError { ErrorNesting.withoutNestedLists(self) as? OperationError ?? self }
+    var withoutNestedLists: OperationError { NestedErrors.withoutNestedLists(self) as? OperationError ?? self }
 
     /// Returns this error with its parts changed. The cause of a failed dependency stays as it is if `change` returns
     /// anything but an error of an operation for it.
