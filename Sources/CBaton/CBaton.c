@@ -26,6 +26,10 @@ static _Thread_local void *word;
 void *baton_thread_word(void) { return word; }
 void baton_set_thread_word(void *new_word) { word = new_word; }
 
+static _Thread_local int held_locks;
+
+int baton_count_held_locks(int change) { return held_locks += change; }
+
 void baton_complain(const char *text) { fprintf(stderr, "%s\n", text); }
 
 void baton_name_thread(const char *name) {

@@ -393,6 +393,7 @@ struct DependentList {
             return
         }
         let previous = last.next == place ? last : place.previous
+        assert(previous.next == place, "A place is removed from the list that contains it.")
         previous.next = next
         next.previous = previous
         if place == last { self.last = previous }

@@ -14,6 +14,20 @@ struct Lifecycle {
         /// The outcome is decided but not yet published: `willFinish` handlers run.
         case finishing
         case finished
+
+        /// True if an operation may go from this phase to `next` in one step.
+        func mayPrecede(_ next: Phase) -> Bool {
+            switch self {
+            // An operation that ends before it is added has an outcome without having been added.
+            case .created: next == .added || next == .finishing || next == .finished
+            case .added: next == .evaluating || next == .executing || next == .finishing || next == .finished
+            case .evaluating: next == .added || next == .finishing || next == .finished
+            // A further attempt makes the operation `added` again.
+            case .executing: next == .added || next == .finishing || next == .finished
+            case .finishing: next == .finished
+            case .finished: false
+            }
+        }
     }
 
     private(set) var phase = Phase.created
@@ -34,6 +48,12 @@ struct Lifecycle {
     private(set) var dependents = DependentList()
     /// Read and changed through the members in `OptionalStateStorage.swift`.
     var optionalStateStorage = OptionalStateStorage.none
+
+    @inline(__always)
+    private mutating func proceed(to next: Phase) {
+        assert(phase.mayPrecede(next), "Internal inconsistency: an operation goes from \(phase) to \(next)")
+        phase = next
+    }
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
@@ -58,7 +78,7 @@ struct Lifecycle {
     mutating func claim() -> Claim {
         switch phase {
         case .created:
-            phase = .added
+            proceed(to: .added)
             return .claimed(
                 isAwaited: !dependents.isEmpty || optionalState?.isAwaitedByBody == true,
                 isPrepared: optionalState?.isPreparedAtAdd ?? false)
@@ -139,8 +159,7 @@ struct Lifecycle {
 
     @inline(__always)
     private mutating func start(on worker: Worker) {
-        assert(phase == .added, "Only an operation that has been added and does not run can start.")
-        phase = .executing
+        proceed(to: .executing)
         hasBegun = true
         unretainedWorker = Unretained(worker)
     }
@@ -163,12 +182,14 @@ struct Lifecycle {
     mutating func setWorker(_ worker: Worker?) { unretainedWorker = worker.map { Unretained($0) } }
 
     func startBody() {
+        assert(phase == .executing, "A body starts after its operation.")
         note(.started(attempt: Int(optionalState?.timing?.attempt ?? 1)))
         closeStart()
     }
 
     /// Notes that a dependency policy, an invalid precondition or a missing input kept the body from running.
     mutating func bodyWasSkipped() {
+        assert(phase == .executing, "A body is skipped by the worker that would run it.")
         closeStart()
         hasBegun = false
     }
@@ -245,12 +266,13 @@ struct Lifecycle {
     /// cancelled.
     mutating func endAttempt() -> AttemptEnd? {
         guard !isCancelled, let optionalState, let timing = optionalState.timing else { return nil }
+        assert(phase == .executing, "Only an attempt that runs can end.")
         let end = AttemptEnd(
             hasTimedOut: timing.hasTimedOut, holdsPermit: optionalState.openWaits == 0,
             holdsExclusions: optionalState.preconditions.standing == .held,
             groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
             progress: optionalState.progress)
-        phase = .added
+        proceed(to: .added)
         unretainedWorker = nil
         optionalState.forgetWaits()
         optionalState.preconditions.exclusionsAreReleased()
@@ -279,7 +301,7 @@ struct Lifecycle {
         guard let optionalState = borrowedOptionalState,
             optionalState.use({ $0.handlers.beginFinishing() })
         else { return false }
-        phase = .finishing
+        proceed(to: .finishing)
         return true
     }
 
@@ -298,8 +320,7 @@ struct Lifecycle {
     /// Publishes the outcome, which the caller has stored, in one step.
     @inline(__always)
     mutating func finish() -> Ending {
-        assert(phase != .finished, "An operation finishes once.")
-        phase = .finished
+        proceed(to: .finished)
         unretainedWorker = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
         dependents = DependentList()
@@ -357,7 +378,7 @@ extension Lifecycle {
         case .requestStart(let rates):
             return .requestStart(rates, holdsExclusions: optionalState.preconditions.standing == .held)
         case .evaluate:
-            phase = .evaluating
+            proceed(to: .evaluating)
             note(.evaluating)
             unretainedWorker = Unretained(worker)
             // The worker releases its permit until the conditions have decided.
@@ -380,6 +401,7 @@ extension Lifecycle {
     /// Returns false if the operation was cancelled meanwhile, and ends on this worker. In that case the wait stays
     /// open, because the worker holds no permit.
     mutating func satisfyConditions() -> Bool {
+        assert(phase == .evaluating, "Only conditions that are evaluated can be satisfied.")
         if isCancelled { return false }
         optionalState?.endOpenWait()
         returnFromEvaluation()
@@ -389,12 +411,13 @@ extension Lifecycle {
     private mutating func returnFromEvaluation() {
         optionalState?.preconditions.conditionsAreSatisfied()
         note(.ready)
-        phase = .added
+        proceed(to: .added)
         unretainedWorker = nil
     }
 
     /// Notes that the conditions are satisfied and that the worker has taken a permit again, so it goes on at once.
     mutating func resumeAfterConditions(on worker: Worker) -> PreconditionAction {
+        assert(phase == .evaluating, "Only conditions that are evaluated can be satisfied.")
         optionalState?.endOpenWait()
         if isCancelled { return .cancelled }
         returnFromEvaluation()

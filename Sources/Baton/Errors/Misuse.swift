@@ -219,7 +219,11 @@ extension AnyOperation {
 }
 
 extension QueueCore {
-    func report(_ misuse: Misuse) { (misuseHandler.withLock { $0 } ?? Misuse.writeToStandardError)(misuse) }
+    func report(_ misuse: Misuse) {
+        let handler = misuseHandler.withLock { $0 }
+        assert(HeldLocks.isEmpty, "The user's handler is called without a lock.")
+        (handler ?? Misuse.writeToStandardError)(misuse)
+    }
 
     /// Reports a misuse of an operation that was given to this queue, but may belong to another one.
     func report(_ misuse: Misuse, of operation: AnyOperation) {

@@ -23,6 +23,7 @@ struct OperationRegistry {
         let place: UInt32
         if let free = freePlaces.popLast() {
             place = free
+            assert(places[Int(place)] == nil, "A free place has no operation.")
             places[Int(place)] = operation
         } else {
             place = UInt32(places.count)

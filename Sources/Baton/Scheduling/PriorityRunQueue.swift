@@ -150,6 +150,7 @@ struct IntrusiveList: FIFOQueueProtocol {
             _ = popFirst()
             return
         }
+        assert(head != nil, "An operation is removed from the list that contains it.")
         let next = Self.following(operation)
         let previous = operation.use { $0.backLink!.onlyOperation }
         previous.use { previous in

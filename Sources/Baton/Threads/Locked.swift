@@ -15,7 +15,8 @@ package struct Locked<Value>: ~Copyable, Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try mutex.withLock { (guarded: inout Guarded<Value>) throws(Failure) -> Guarded<Result> in
+        assert(HeldLocks.isEmpty, "A thread that holds the lock of an operation takes another lock.")
+        return try mutex.withLock { (guarded: inout Guarded<Value>) throws(Failure) -> Guarded<Result> in
             #if BATON_TSAN
                 // The address of the lock identifies it, because taking the address of the value would be an access to
                 // the value.
@@ -31,6 +32,20 @@ package struct Locked<Value>: ~Copyable, Sendable {
 /// are `Sendable`, or are accessed under this lock only, as ``OptionalState`` is.
 struct Guarded<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
     var content: Content
+}
+
+/// The locks of operations that the calling thread holds. All members are called in assertions, so they cost nothing in
+/// a release build.
+///
+/// Without this check, a thread that takes a ``SpinLock`` recursively would hang. A `Mutex` traps by itself.
+enum HeldLocks {
+    static var isEmpty: Bool { baton_count_held_locks(0) == 0 }
+
+    /// Counts a lock that has been taken. Returns true, for assertions.
+    static func begin() -> Bool { baton_count_held_locks(1) == 1 }
+
+    /// Counts a lock that is about to be released. Returns true, for assertions.
+    static func end() -> Bool { baton_count_held_locks(-1) == 0 }
 }
 
 /// Tells ThreadSanitizer that everything before the resumption of a continuation happens before the code after its
@@ -82,13 +97,25 @@ enum TSanAnnotations {
         @inline(__always)
         borrowing func withLock<Result, Failure: Error>(_ step: () throws(Failure) -> Result) throws(Failure) -> Result
         {
+            assert(HeldLocks.isEmpty, "A thread takes the lock of an operation, and holds that one or another.")
             if !take() { wait() }
-            defer { isTaken.store(false, ordering: .releasing) }
+            assert(HeldLocks.begin())
+            defer {
+                assert(HeldLocks.end())
+                release()
+            }
             return try step()
         }
 
+        // `take()` and `release()` are the two atomic steps of the lock. Only this type and the tests of their
+        // interleavings call them.
+
+        /// Returns true if the lock was free, and belongs to the calling thread from now on.
         @inline(__always)
-        private borrowing func take() -> Bool { !isTaken.exchange(true, ordering: .acquiring) }
+        borrowing func take() -> Bool { !isTaken.exchange(true, ordering: .acquiring) }
+
+        @inline(__always)
+        borrowing func release() { isTaken.store(false, ordering: .releasing) }
 
         /// Loads before it tries to take the lock: each attempt would take the cache line away from the thread that is
         /// about to release the lock.

@@ -79,6 +79,7 @@ enum Trampoline {
     }
 
     private static func perform(_ work: consuming Work) {
+        assert(HeldLocks.isEmpty, "Work of the trampoline may run user code.")
         switch consume work {
         case .release, .drop: break
         case .complete(let end): end.completeNow()

@@ -98,7 +98,10 @@ package final class TimeSource: Sendable {
 
     /// The time since this object was made. Reads the user's clock, so the caller must not hold a lock.
     @inline(__always)
-    package var now: Duration { continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read() }
+    package var now: Duration {
+        assert(HeldLocks.isEmpty, "The user's clock is read without the lock of an operation.")
+        return continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read()
+    }
 
     /// Identifies the clock: sources with the same identity read the same clock, though they count from different
     /// times. May be compared only while one of the sources exists.

@@ -94,7 +94,11 @@ final class CancellableTask: Sendable {
     }
 
     /// Performs the cancellation. Called by ``Trampoline`` only.
-    func cancelNow() { link.withLock { $0.task }?.cancel() }
+    func cancelNow() {
+        let task = link.withLock { $0.task }
+        assert(HeldLocks.isEmpty, "The user's `onCancel` handlers are called without a lock.")
+        task?.cancel()
+    }
 }
 
 // MARK: - Time slices

@@ -49,6 +49,9 @@ unsigned baton_processor_count(void);
 /// stop while the machine sleeps.
 long long baton_continuous_time(void);
 
+/// Changes the number of locks that the calling thread holds, and returns it. Only assertions call this.
+int baton_count_held_locks(int change);
+
 /// Pauses between two attempts to take a lock that another thread holds. `looks` is the number of attempts so far. The
 /// first 100 pauses take some nanoseconds. After that the holder is probably not running, so the thread sleeps: for 31
 /// µs at first, then for twice as long each time, up to a millisecond.
