@@ -302,7 +302,7 @@ struct ChildTaskWaitTests {
                     try await group?.value
                 }
             }
-            let group = GroupOperation(child, name: "group")
+            let group = GroupOperation("group", child)
             itself.withLock { $0 = group }
             queue.add(group)
             await queue.waitUntilIdle()
@@ -318,7 +318,7 @@ struct ChildTaskWaitTests {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
             let last = AsyncOperation("last") { await Task.yield() }
             let children = (0..<6).map { number in waiter("\(number)", place, .value, on: queue) { last } }
-            try await queue.run(GroupOperation(children + [last], name: "group"))
+            try await queue.run(GroupOperation("group", children + [last]))
         }
     }
 
@@ -329,7 +329,7 @@ struct ChildTaskWaitTests {
             let queue = AsyncOperationQueue()
             let last = AsyncOperation("last") {}
             let first = waiter("first", place, .value, on: queue) { last }
-            let group = GroupOperation(first, last, name: "group", maxConcurrentOperationCount: 1)
+            let group = GroupOperation("group", first, last, maxConcurrentOperationCount: 1)
             queue.add(group)
             await queue.waitUntilIdle()
             #expect(isDeadlock(last.error), "\(String(describing: last.error))")

@@ -62,7 +62,7 @@ struct WhatHeldInProcesses {
             await #expect(processExitsWith: .success) {
                 let queue = AsyncOperationQueue()
                 let gate = Gate()
-                let group = GroupOperation(AsyncOperation { await gate.wait() }, name: "group")
+                let group = GroupOperation("group", AsyncOperation { await gate.wait() })
                 queue.add(group)
                 await gate.waitForWaiters(count: 1)
                 @Sendable func play(_ count: Int) async throws {

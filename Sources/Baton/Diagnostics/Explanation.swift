@@ -192,7 +192,8 @@ enum ExplanationFormatter {
                 + (run.attempt > 1 ? ", attempt \(run.attempt)" : "")
                 + (run.isCancelled ? ", although it was cancelled: let its body look at `Task.isCancelled`." : ".")
         case .awaitingCallback(let run):
-            "\(operation) \(run.time.map { "has been waiting \(text($0)) for its callback" } ?? "waits for its callback")"
+            "\(operation) "
+                + (run.time.map { "has been waiting \(text($0)) for its callback" } ?? "waits for its callback")
                 + (run.attempt > 1 ? ", attempt \(run.attempt)" : "")
                 + (run.isCancelled
                     ? ", although it was cancelled: let `onCancel` of the callback end what is to call it."
