@@ -77,6 +77,13 @@ hunt: ## try random programs over pairs of features for an hour; HUNT=60 for one
 	swift test $(SWIFTFLAGS) --disable-xctest --filter HuntTests \
 		|| { echo "The last round was HUNT_SEED=$$(cat .build/hunt-seed) make hunt"; exit 1; }
 
+# It measures the processor time of the whole process, so nothing else runs in it.
+.PHONY: sizes
+sizes: export BATON_SIZES := 1
+sizes: ## measure programs of 1,000, 10,000 and 100,000 operations: minutes
+	@scripts/bootstrap
+	swift test $(SWIFTFLAGS) --disable-xctest --no-parallel --filter SizeTests
+
 FUZZ ?= 20000
 .PHONY: fuzz
 fuzz: export BATON_FUZZ := $(FUZZ)

@@ -1,6 +1,5 @@
 import Baton
 import BatonTesting
-import Foundation
 import Testing
 
 /// Measures a graph of a certain shape, order of adding and trait: four times as many operations must not take sixteen
@@ -68,17 +67,11 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
     private func fastest(of count: Int, _ size: Int) async -> Duration {
         var best = Duration.seconds(1_000_000)
         for _ in 0..<count {
-            let start = Self.processorTime
+            let start = processorTime
             await play(size)
-            best = min(best, Self.processorTime - start)
+            best = min(best, processorTime - start)
         }
         return best
-    }
-
-    private static var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
     private func dependencies(of index: Int, _ count: Int, _ dice: inout SeededGenerator) -> [Int] {
