@@ -124,6 +124,14 @@ bench-quick: ## a short benchmark: seconds, writes nothing
 	@scripts/bootstrap
 	$(BENCH) --quick
 
+HTTPX := .build/httpx
+.PHONY: bench-http
+bench-http: ## measure HTTP against curl and httpx: minutes; a missed threshold of Benchmarks/http is a failure
+	@scripts/bootstrap test
+	@$(HTTPX)/bin/python -c 'import httpx' 2>/dev/null || \
+		{ python3 -m venv $(HTTPX) && $(HTTPX)/bin/pip install --quiet httpx; }
+	$(HTTPX)/bin/python Benchmarks/http --check $(if $(QUICK),--quick)
+
 # The tests that run under a sanitizer: engine (the suites in which threads interact), core (all tests of the engine),
 # network (those of BatonNetwork), others (those of the other modules, and those that use the public API only), or all.
 WATCH ?= all
