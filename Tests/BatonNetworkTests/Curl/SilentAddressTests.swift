@@ -19,7 +19,7 @@
             let silent = SilentAddresses(port: UInt16(server.port)!, count: 9)
             let transport = transport(silent.texts + ["127.0.0.1"], port: server.port)
             let page = HTTPData(server.url("/bytes/10", host: "silent.test")).transport(transport)
-            #expect(try await outcome(page.timeout(.seconds(8))).get().data.count == 10)
+            #expect(try await outcome(page.timeout(.seconds(12))).get().data.count == 10)
             withExtendedLifetime(silent) {}
         }
 
