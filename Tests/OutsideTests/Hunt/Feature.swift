@@ -4,8 +4,10 @@ enum Feature: String, CaseIterable, Sendable {
     case retry, repeating, exclusion, timeout, waitingLimit, unique, group, condition, barrier, submit, delay, progress
     case willFinish, ownExecutor, blocking, children, childTasks, sequence, selfCancel, deinits, cancel, edges, priority
     case handlers, produce, cancelledRun, awaitsValue, heldDependency
+    case combination, rate, breaker, scope, delivery, idleness, cycle, timeLimit, groupWidth, order
     // Features of a program.
     case suspension, shutdown, width, threadQueue, cancelAll, asking, around, observers
+    case taskLocals, schedulingOrder
 
     var isOfOperation: Bool { index < Feature.suspension.index }
 

@@ -14,13 +14,15 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
     }
 
     enum Way: CaseIterable {
-        case oneByOne, atOnce, suspended, twoQueues
+        case oneByOne, atOnce, suspended, twoQueues, inGroup, delivered
     }
 
     enum Trait: CaseIterable {
         case none, retry, exclusion, limited, timeout, waitingLimit, unique, joined, condition, priority, progress
         case willFinish, handlers, policies, children, nestedNames, awaitsShared, childTasks, group, cancelled, narrow
         case asked, cancelledRuns, sequence, removedDependency
+        case combination, rate, breaker, openBreaker, scopes, ownScopes, taskLocals, firstInFirstOut, lastInFirstOut
+        case idleness, sharedIdleness, cycles, narrowGroup
     }
 
     let seed: UInt64
@@ -35,9 +37,9 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         let (shapes, traits) = (UInt64(Shape.allCases.count), UInt64(Trait.allCases.count))
         shape = Shape.allCases[Int(seed % shapes)]
         trait = Trait.allCases[Int(seed / shapes % traits)]
-        var dice = SeededGenerator(seed: seed)
-        order = Order.allCases.randomElement(using: &dice)!
-        way = Way.allCases.randomElement(using: &dice)!
+        var random = SeededGenerator(seed: seed)
+        order = Order.allCases.randomElement(using: &random)!
+        way = Way.allCases.randomElement(using: &random)!
     }
 
     var description: String { "\(shape), added in \(order) order, \(way), with \(trait)" }
@@ -74,7 +76,7 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         return best
     }
 
-    private func dependencies(of index: Int, _ count: Int, _ dice: inout SeededGenerator) -> [Int] {
+    private func dependencies(of index: Int, _ count: Int, _ random: inout SeededGenerator) -> [Int] {
         let side = max(2, Int(Double(count).squareRoot()))
         switch shape {
         case .independent: return []
@@ -83,7 +85,7 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         case .fanIn: return index == count - 1 ? Array(0..<index) : []
         case .layers:
             let layer = index / side
-            return layer == 0 ? [] : (0..<3).map { _ in (layer - 1) * side + Int.random(in: 0..<side, using: &dice) }
+            return layer == 0 ? [] : (0..<3).map { _ in (layer - 1) * side + Int.random(in: 0..<side, using: &random) }
         case .tree: return index == 0 ? [] : [(index - 1) / 2]
         case .reversedTree: return [2 * index - count, 2 * index - count + 1].filter { $0 >= 0 && $0 < index }
         case .hourglasses:
@@ -93,22 +95,45 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
                 ? Array(start..<index) : place > side / 2 ? [start + side / 2] : start > 0 ? [start - 1] : []
         case .grid: return (index % side == 0 ? [] : [index - 1]) + (index < side ? [] : [index - side])
         case .ring: return [(index + count - 1) % count]
-        case .sparse: return index == 0 ? [] : (0..<2).map { _ in Int.random(in: 0..<index, using: &dice) }
+        case .sparse: return index == 0 ? [] : (0..<2).map { _ in Int.random(in: 0..<index, using: &random) }
         }
     }
 
-    private func play(_ count: Int) async {
-        var dice = SeededGenerator(seed: seed)
-        let unique = UInt64.random(in: 0...(.max))
+    /// What the operations of one run have in common.
+    private struct Common {
+        let name = "growth \(UInt64.random(in: 0...(.max)))"
+        let queue: AsyncOperationQueue
+        let shared: AsyncOperation<Int>
+        /// A queue that becomes idle when all operations have been added.
+        let resting = AsyncOperationQueue(isSuspended: true, onMisuse: { _ in })
+        let breaker: CircuitBreaker
+        let scopes = [OperationScope("one"), OperationScope("two"), .queue]
+    }
+
+    private func makeQueue() -> AsyncOperationQueue {
         let width = trait == .narrow ? 1 : 8
-        let queues = (0..<(way == .twoQueues ? 2 : 1)).map { _ in
-            AsyncOperationQueue(
-                maxConcurrentOperationCount: width, isSuspended: way == .suspended, onMisuse: { _ in })
+        if trait == .taskLocals {
+            return AsyncOperationQueue(
+                maxConcurrentOperationCount: width, isSuspended: way == .suspended, taskLocals: HuntLocal.$tag,
+                onMisuse: { _ in })
         }
+        let queue = AsyncOperationQueue(
+            maxConcurrentOperationCount: width, isSuspended: way == .suspended, onMisuse: { _ in })
+        if trait == .firstInFirstOut { queue.schedulingOrder = .firstInFirstOut }
+        if trait == .lastInFirstOut { queue.schedulingOrder = .lastInFirstOut }
+        return queue
+    }
+
+    private func play(_ count: Int) async {
+        var random = SeededGenerator(seed: seed)
+        let queues = (0..<(way == .twoQueues ? 2 : 1)).map { _ in makeQueue() }
         let shared = AsyncOperation("shared") { 1 }.addDependency(AsyncOperation("behind") {}.add(to: queues[0]))
-        let operations = (0..<count).map { make($0, unique, queues[0], shared) }
+        let breaker = CircuitBreaker("growth", failures: trait == .breaker ? 10 : 1, retryAfter: .seconds(600))
+        let common = Common(queue: queues[0], shared: shared, breaker: breaker)
+        if trait == .sharedIdleness { common.resting.add {} }
+        let operations = (0..<count).map { make($0, common) }
         for index in 0..<count {
-            for dependency in Set(dependencies(of: index, count, &dice)).sorted() {
+            for dependency in Set(dependencies(of: index, count, &random)).sorted() {
                 if trait == .policies {
                     operations[index].addDependency(operations[dependency], on: .success)
                 } else {
@@ -123,25 +148,84 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         queues[0].add(shared)
         var indices = Array(0..<count)
         if order == .reversed { indices.reverse() }
-        if order == .random { indices.shuffle(using: &dice) }
+        if order == .random { indices.shuffle(using: &random) }
         switch way {
         case .atOnce, .suspended: queues[0].add(indices.map { operations[$0] })
-        case .oneByOne: for index in indices { queues[0].add(operations[index]) }
+        case .oneByOne:
+            for index in indices {
+                // All operations of one add share one value.
+                let tag = trait == .taskLocals ? HuntTag(ids: [index], token: Living().token()) : nil
+                _ = HuntLocal.$tag.withValue(tag) { queues[0].add(operations[index]) }
+            }
         case .twoQueues: for index in indices { queues[index % 2].add(operations[index]) }
+        case .inGroup:
+            queues[0].add(GroupOperation(indices.map { operations[$0] }, maxConcurrentOperationCount: width(&random)))
+        case .delivered: await deliver(indices.map { operations[$0] }, on: queues[0], &random)
         }
+        common.resting.isSuspended = false
         if trait == .cancelled { for index in indices where index % 2 == 0 { operations[index].cancel() } }
         if trait == .asked { for queue in queues { _ = queue.snapshot() } }
         for queue in queues { queue.isSuspended = false }
         for queue in queues + queues { await queue.waitUntilIdle() }
     }
 
-    private func make(_ index: Int, _ unique: UInt64, _ queue: AsyncOperationQueue, _ shared: AsyncOperation<Int>)
-        -> AnyOperation
-    {
+    private func width(_ random: inout SeededGenerator) -> Int {
+        [1, 3, 1_000_000].randomElement(using: &random)!
+    }
+
+    /// Runs each operation in the operation of an element.
+    private func deliver(
+        _ operations: [AnyOperation], on queue: AsyncOperationQueue, _ random: inout SeededGenerator
+    ) async {
+        // The bodies of this trait wait for a queue that is resumed when all operations have been added.
+        if trait == .sharedIdleness { return queue.add(operations) }
+        let width = width(&random)
+        let order: OutputOrder = Bool.random(using: &random) ? .preserved : .arrival
+        let outputs = operations.deliver(on: queue, width: width, order: order) { operation, context in
+            if let operation = operation as? AsyncOperation<Void> {
+                try? await context.run(operation)
+            } else {
+                queue.add(operation)
+            }
+        }
+        do { for try await _ in outputs {} } catch {}
+    }
+
+    private func make(_ index: Int, _ common: Common) -> AnyOperation {
         struct Oops: Error {}
-        let name = "growth \(unique)"
+        let (name, queue, shared) = (common.name, common.queue, common.shared)
         switch trait {
-        case .none, .policies, .cancelled, .narrow, .asked, .removedDependency: return AsyncOperation {}
+        case .none, .policies, .cancelled, .narrow, .asked, .removedDependency, .taskLocals, .firstInFirstOut,
+            .lastInFirstOut:
+            return AsyncOperation {}
+        case .combination:
+            let (yes, no) = (
+                HuntCondition(name: "yes") { _ in .satisfied }, HuntCondition(name: "no") { _ in .skip("") }
+            )
+            return AsyncOperation {}.addCondition(no.or(yes).and(no.negated))
+        case .rate: return AsyncOperation {}.addCondition(.rate(name, 1_000_000, per: .seconds(1)))
+        case .breaker:
+            return AsyncOperation { if index % 7 == 0 { throw Oops() } }.addCondition(common.breaker)
+        case .openBreaker: return AsyncOperation { throw Oops() }.addCondition(common.breaker)
+        case .scopes:
+            return AsyncOperation { await Task.yield() }
+                .addCondition(.limited(name, to: 2, within: common.scopes[index % 3]))
+        case .ownScopes:
+            return AsyncOperation {}.addCondition(.mutuallyExclusive(name, within: OperationScope("\(index)")))
+        case .idleness:
+            return AsyncOperation {
+                let queue = AsyncOperationQueue()
+                queue.add {}
+                await queue.waitUntilIdle()
+            }
+        case .sharedIdleness: return AsyncOperation { await common.resting.waitUntilIdle() }
+        case .cycles:
+            let operation = AsyncOperation {}
+            let other = AsyncOperation {}.addDependency(operation)
+            queue.add(other)
+            return operation.addDependency(other)
+        case .narrowGroup:
+            return GroupOperation(AsyncOperation {}, AsyncOperation {}, maxConcurrentOperationCount: 1)
         case .retry:
             return AsyncOperation { context in if context.attempt == 1 { throw Oops() } }.retry(
                 .immediately, attempts: 2)

@@ -1,3 +1,4 @@
+import Baton
 import BatonTesting
 
 /// The program of one round, derived from a seed: operations with features, and scripts of tasks that act on them.
@@ -5,7 +6,7 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     struct Node: Sendable {
         let id: Int
         var features: Set<Feature> = []
-        /// The nodes it depends on. They have lower numbers, so that there is no cycle.
+        /// The nodes it depends on. They have lower numbers, except those that the feature `cycle` adds.
         var dependencies: [Int] = []
         var queue = 0
         /// The number of attempts that fail.
@@ -37,6 +38,7 @@ struct HuntProgram: Sendable, CustomStringConvertible {
         var width = 1
         var isSuspended = false
         var waitingLimit = Int.max
+        var order: SchedulingOrder?
     }
 
     let seed: UInt64
@@ -46,6 +48,8 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     var queues: [Queue] = []
     /// The scripts. Each runs in a task of its own.
     var scripts: [[Action]] = []
+    /// The features of the program and of its operations.
+    private(set) var allFeatures: Set<Feature> = []
 
     init(seed: UInt64, without left: Set<Feature> = []) {
         self.seed = seed
@@ -69,7 +73,9 @@ struct HuntProgram: Sendable, CustomStringConvertible {
             Queue(
                 width: [1, 1, 2, 3, 8, 64].randomElement(using: &random)!,
                 isSuspended: features.contains(.suspension) && chance(50),
-                waitingLimit: chance(50) ? Int.random(in: 1...4, using: &random) : .max)
+                waitingLimit: chance(50) ? Int.random(in: 1...4, using: &random) : .max,
+                order: features.contains(.schedulingOrder)
+                    ? SchedulingOrder.allCases.randomElement(using: &random) : nil)
         }
         let both = Int.random(in: 0..<count, using: &random)
         let edges = [0, 1, 2].randomElement(using: &random)!
@@ -90,7 +96,25 @@ struct HuntProgram: Sendable, CustomStringConvertible {
             node.choice = Int.random(in: 0..<1_000_000, using: &random)
             nodes.append(node)
         }
+        for node in nodes where CycleKind(node) == .amongNodes {
+            guard let dependency = node.dependencies.first else { continue }
+            nodes[dependency].dependencies.append(node.id)
+        }
+        allFeatures = nodes.reduce(into: features) { $0.formUnion($1.features) }
         scripts = makeScripts(&random)
+    }
+
+    /// True if the queues carry the task-local. In one of four programs that use it, only the tasks that add have it.
+    var carriesTaskLocals: Bool { features.contains(.taskLocals) && seed / 11 % 4 != 0 }
+
+    /// The nodes with these numbers, and all nodes that they depend on, which an add may bring along.
+    func closure(of ids: [Int]) -> Set<Int> {
+        var all = Set(ids)
+        var frontier = ids
+        while let id = frontier.popLast() {
+            frontier += nodes[id].dependencies.filter { all.insert($0).inserted }
+        }
+        return all
     }
 
     private func makeScripts(_ random: inout SeededGenerator) -> [[Action]] {

@@ -13,6 +13,14 @@ final class HuntRecord: Sendable {
     let handlersAdded = Atomic<Int>(0)
     /// True while the body waits for a cancellation.
     let isWaiting = Atomic<Bool>(false)
+    /// The leaves of the combined condition that have been evaluated, as bits.
+    let leaves = Atomic<UInt64>(0)
+    /// True after the circuit breaker was asked for the first time.
+    let hasAskedBreaker = Atomic<Bool>(false)
+    /// True if the circuit breaker was open when it was asked for the first time.
+    let sawOpenBreaker = Atomic<Bool>(false)
+    /// The position of the first body among all first bodies of the round, from 1.
+    let start = Atomic<Int>(0)
 }
 
 /// Counts the bodies that hold a permit or an exclusion at the same time, to check the limits.
@@ -25,6 +33,14 @@ final class HuntCounts: Sendable {
         let limit: Atomic<Int>
 
         init(limit: Int) { self.limit = Atomic(limit) }
+
+        /// Returns the number of those that count now, or nil if it is within the limit.
+        func begin() -> Int? {
+            let count = now.add(1, ordering: .relaxed).newValue
+            return count > limit.load(ordering: .relaxed) ? count : nil
+        }
+
+        func end() { now.subtract(1, ordering: .relaxed) }
     }
 
     init(widths: [Int], limits: [Int]) {

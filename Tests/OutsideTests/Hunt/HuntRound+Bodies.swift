@@ -14,9 +14,15 @@ extension HuntRound {
             fault("n\(node.id) runs, and \(dependency) has not finished")
         }
         begin(node.queue)
-        if node.features.contains(.exclusion), let text = counts.beginExclusion(node.choice % 3) { fault(text) }
+        if record.start.load(ordering: .relaxed) == 0 {
+            record.start.store(starts.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+        }
+        checkConditions(before: node)
+        checkTag(node.id, "its body")
+        let held = exclusionsHeld(by: node)
+        for name in held { if let text = counts.beginExclusion(name) { fault(text) } }
         defer {
-            if node.features.contains(.exclusion) { counts.endExclusion(node.choice % 3) }
+            for name in held { counts.endExclusion(name) }
             counts.endHolding(node.queue)
             record.running.subtract(1, ordering: .relaxed)
         }
@@ -37,7 +43,9 @@ extension HuntRound {
     /// Reports a fault if the task is cancelled although the operation is not. Operations with a timeout are excluded,
     /// because the end of an attempt does not set `isCancelled`.
     func checkCancel(_ node: HuntProgram.Node, _ context: OperationContext, _ place: String) {
-        guard Task.isCancelled, !context.operation.isCancelled, !node.features.contains(.timeout) else { return }
+        guard Task.isCancelled, !context.operation.isCancelled,
+            !node.features.contains(.timeout), LimitKind(node) != .attempt
+        else { return }
         fault("n\(node.id) sees a cancellation \(place), in attempt \(context.attempt), and nobody has cancelled it")
     }
 
@@ -53,7 +61,8 @@ extension HuntRound {
 
     func block(_ node: HuntProgram.Node) {
         let hasThreads = node.features.contains(.ownExecutor) || program.features.contains(.threadQueue)
-        if node.features.contains(.timeout), hasThreads, node.choice % 2 == 0 {
+        let isLimited = node.features.contains(.timeout) && LimitKind(node) != .long
+        if isLimited, hasThreads, node.choice % 2 == 0 {
             // The body has a thread of its own to block. The limit of the attempt ends it, although it does not
             // suspend.
             while !Task.isCancelled, !isGivenUp.load(ordering: .relaxed) { usleep(200) }
@@ -105,7 +114,18 @@ extension HuntRound {
         {
             await waiting(node.queue) { _ = try? await awaited.value }
         }
-        if features.contains(.cancel), choice % 3 == 0 {
+        if features.contains(.scope), choice % 2 == 0 { await runInAnotherScope(node) }
+        if features.contains(.delivery) { await deliver(node) }
+        if features.contains(.groupWidth) {
+            await waiting(node.queue) { _ = try? await context.run(narrowGroup(node)) }
+        }
+        if features.contains(.order) { await runInOrder(node) }
+        if features.contains(.idleness) { await waitForIdleness(node) }
+        if features.contains(.cycle) { await waitInCycle(node, context) }
+        if LimitKind(node) == .attempt {
+            // Only the time limit ends the wait.
+            try await gate.waitUnlessCancelled()
+        } else if features.contains(.cancel), choice % 3 == 0 {
             // A script cancels the operation eventually.
             try? await gate.waitUnlessCancelled()
         } else {
@@ -146,7 +166,10 @@ extension HuntRound {
 
     func childOfNobody(_ node: HuntProgram.Node) -> AsyncOperation<Output> {
         let token = living.token()
-        return AsyncOperation<Output>("n\(node.id), outside") { Output(token: token) }
+        return AsyncOperation<Output>("n\(node.id), outside") { [self] in
+            if HuntLocal.tag != nil { fault("n\(node.id), outside: a queue that carries no task-local binds it") }
+            return Output(token: token)
+        }
     }
 
     /// Makes a small operation for a body or a group to run.
@@ -156,6 +179,12 @@ extension HuntRound {
             token.touch()
             begin(node.queue)
             defer { counts.endHolding(node.queue) }
+            // A dependency of a condition sees no task-local.
+            if number < 9 {
+                checkTag(node.id, "child \(number)")
+            } else if HuntLocal.tag != nil {
+                fault("n\(node.id): the dependency of a condition sees a task-local")
+            }
             if Task.isCancelled, !context.operation.isCancelled {
                 fault("a child of n\(node.id) sees a cancellation, and nobody has cancelled it")
             }

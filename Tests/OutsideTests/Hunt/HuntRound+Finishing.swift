@@ -17,13 +17,20 @@ extension HuntRound {
                 continue
             }
             let record = records[node.id]
-            if node.choice % 2 == 0, let typed = operation as? AsyncOperation<Output> { addDidFinish(typed, node.id) }
+            if node.choice % 2 == 0, let typed = operation as? AsyncOperation<Output> {
+                addDidFinish(typed, node.id, isLate: true)
+            }
             let attempts = max(1, operation.attempts.count)
             let bodies = record.bodies.load(ordering: .relaxed)
             if !node.features.contains(.repeating), bodies > attempts {
                 fault("n\(node.id): \(bodies) bodies for \(attempts) attempts")
             }
+            checkFormula(node, operation)
+            checkLimit(node, operation)
+            checkCycle(node, operation)
         }
+        checkBreaker()
+        checkOrder()
         // An operation that was never added is released on another thread, and its deinit may still add an operation.
         if !program.nodes.contains(where: { $0.features.contains(.deinits) }) {
             for index in program.queues.indices where queue(index).operationCount != 0 {
@@ -61,7 +68,8 @@ extension HuntRound {
             return operations
         }
         withExtendedLifetime(all) {}
-        withExtendedLifetime(companions.withLock { $0 = [:] }) {}
+        let others = (companions.withLock { exchange(&$0, with: [:]) }, cycles.withLock { exchange(&$0, with: [:]) })
+        withExtendedLifetime(others) {}
         let told = observation.withLock { observations in
             defer { observations = [] }
             return observations

@@ -17,6 +17,10 @@ extension HuntRound {
                     maxConcurrentOperationCount: node.choice / 72 % 2 == 0 ? nil : 1)
             configure(group, node)
             result = group
+        } else if node.features.contains(.groupWidth), node.choice % 2 == 0 {
+            let group = narrowGroup(node)
+            configure(group, node)
+            result = group
         } else {
             let operation: AsyncOperation<Output>
             let captured = living.token(meddling(node, 0))
@@ -84,13 +88,14 @@ extension HuntRound {
                 return true
             }
         }
-        if features.contains(.exclusion) { operation.addCondition(exclusion(choice % 3)) }
+        configureConditions(operation, node)
         if features.contains(.timeout) { operation.timeout(.microseconds(choice % 5_000)) }
         if features.contains(.waitingLimit) { operation.timeout(waiting: .microseconds(choice % 8_000)) }
         if features.contains(.unique) {
             let policies: [UniquenessPolicy] = [.reject, .join, .replace]
             // A joiner of an operation that waits for its cancellation would prevent the cancellation.
-            let isCancelled = !features.isDisjoint(with: [.cancel, .heldDependency])
+            let isCancelled =
+                !features.isDisjoint(with: [.cancel, .heldDependency]) || LimitKind(node) == .waiting
             operation.unique(by: "\(unique) \(isCancelled ? node.id + 2 : choice % 2)", policy: policies[choice % 3])
         }
         if features.contains(.condition) {
@@ -111,6 +116,13 @@ extension HuntRound {
             operation.addDependency(pause)
             companions.withLock { $0[node.id, default: []].append(pause) }
         }
+        switch LimitKind(node) {
+        case nil: break
+        case .long: operation.timeout(.seconds(600)).timeout(waiting: .seconds(600))
+        case .attempt: operation.timeout(.microseconds(choice % 3_000))
+        case .waiting: operation.timeout(waiting: .microseconds(choice % 6_000)).addDependency(signal)
+        }
+        addCycle(to: operation, node)
         if features.contains(.ownExecutor) { operation.executor = Self.threads[choice % 3] }
         if features.contains(.priority) {
             let priorities: [OperationPriority] = [.veryLow, .low, .normal, .high, .veryHigh]
@@ -124,6 +136,7 @@ extension HuntRound {
                     fault("n\(node.id): willFinish came twice")
                 }
                 if Task.isCancelled { fault("n\(node.id): a willFinish handler sees a cancellation") }
+                if record.bodies.load(ordering: .relaxed) > 0 { checkTag(node.id, "a willFinish handler") }
                 if selfCancels(node, 4) { cancelThisTask() }
                 if choice % 2 == 0 { await Task.yield() }
             }
@@ -135,6 +148,7 @@ extension HuntRound {
             operation.didStart { [self] in
                 if record.didStart.add(1, ordering: .relaxed).newValue > 1 { fault("n\(node.id): didStart came twice") }
                 if Task.isCancelled { fault("n\(node.id): didStart sees a cancellation") }
+                checkTag(node.id, "a didStart handler")
                 if selfCancels(node, 5) { cancelThisTask() }
             }
             operation.didCancel { [self] _ in
@@ -146,12 +160,14 @@ extension HuntRound {
         addDidFinish(operation, node.id)
     }
 
-    func addDidFinish<Value>(_ operation: AsyncOperation<Value>, _ id: Int) {
+    /// - Parameter isLate: Whether the operation has finished, so that no task-local is bound around the handler.
+    func addDidFinish<Value>(_ operation: AsyncOperation<Value>, _ id: Int, isLate: Bool = false) {
         let (record, token) = (records[id], living.token())
         record.handlersAdded.add(1, ordering: .relaxed)
         operation.didFinish { [self, weak operation] result in
             token.touch()
             if Task.isCancelled { fault("n\(id): didFinish sees a cancellation") }
+            if !isLate, record.bodies.load(ordering: .relaxed) > 0 { checkTag(id, "a didFinish handler") }
             record.didFinish.add(1, ordering: .relaxed)
             guard let operation else { return }
             if operation.state != .finished { fault("n\(id): didFinish came before the end") }
@@ -173,9 +189,5 @@ extension HuntRound {
         let operation: AnyOperation
         func dependency(for _: AnyOperation) -> AnyOperation? { operation }
         func evaluate(for _: AnyOperation) async throws -> ConditionResult { .satisfied }
-    }
-
-    func exclusion(_ name: Int) -> Exclusion {
-        .limited("hunt \(unique) \(name)", to: Self.limits[name])
     }
 }

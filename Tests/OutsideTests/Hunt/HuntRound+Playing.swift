@@ -5,6 +5,7 @@ import BatonTesting
 extension HuntRound {
     /// Runs all scripts, and returns when everything has finished.
     func play() async {
+        rate.begin()
         await withTaskGroup(of: Void.self) { group in
             for script in program.scripts { group.addTask { await self.play(script) } }
             group.addTask {
@@ -40,6 +41,10 @@ extension HuntRound {
     }
 
     func add(_ ids: [Int]) {
+        tagged(ids) { addTagged(ids) }
+    }
+
+    private func addTagged(_ ids: [Int]) {
         addInputsToTheirQueues(of: ids)
         var groups: [Int: [AnyOperation]] = [:]
         for id in ids {
@@ -54,11 +59,13 @@ extension HuntRound {
     func run(_ id: Int) async {
         guard let operation = operation(id) else { return }
         let queue = queue(program.nodes[id].queue)
-        queue.add(companions(id))
-        if let operation = operation as? AsyncOperation<Output> {
-            _ = try? await queue.run(operation)
-        } else if let operation = operation as? AsyncOperation<Void> {
-            try? await queue.run(operation)
+        await tagged([id]) {
+            queue.add(companions(id))
+            if let operation = operation as? AsyncOperation<Output> {
+                _ = try? await queue.run(operation)
+            } else if let operation = operation as? AsyncOperation<Void> {
+                try? await queue.run(operation)
+            }
         }
     }
 
@@ -68,20 +75,26 @@ extension HuntRound {
                 switch action {
                 case .add(let ids): add(ids)
                 case .addTo(let id):
-                    operation(id)?.add(to: queue(program.nodes[id].queue), includingDependencies: true)
+                    tagged([id]) {
+                        _ = operation(id)?.add(to: queue(program.nodes[id].queue), includingDependencies: true)
+                    }
                 case .barrier(let id):
                     let queue = queue(program.nodes[id].queue)
-                    addInputsToTheirQueues(of: [id])
-                    queue.add(companions(id))
-                    if let operation = operation(id) { queue.addBarrier(operation) }
+                    tagged([id]) {
+                        addInputsToTheirQueues(of: [id])
+                        queue.add(companions(id))
+                        if let operation = operation(id) { queue.addBarrier(operation) }
+                    }
                 case .submit(let ids):
                     group.addTask {
                         for id in ids {
                             let queue = self.queue(self.program.nodes[id].queue)
-                            self.addInputsToTheirQueues(of: [id])
-                            queue.add(self.companions(id))
-                            guard let operation = self.operation(id) else { continue }
-                            try? await queue.submit(operation)
+                            await self.tagged([id]) {
+                                self.addInputsToTheirQueues(of: [id])
+                                queue.add(self.companions(id))
+                                guard let operation = self.operation(id) else { return }
+                                try? await queue.submit(operation)
+                            }
                         }
                     }
                 case .run(let id): group.addTask { await self.run(id) }

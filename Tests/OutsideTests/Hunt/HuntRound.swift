@@ -35,6 +35,15 @@ final class HuntRound: Sendable {
     let companions = Guarded<[Int: [AnyOperation]]>([:])
     let weak = Guarded<[WeakOperation]>([])
     let finishedScripts = EventLog<Void>()
+    let rate: HuntRate
+    let breakerLimit: Int
+    let breakers: [CircuitBreaker]
+    let scopes = [OperationScope("one"), OperationScope("two")]
+    /// The operations that form a cycle with a node, by the number of the node.
+    let cycles = Guarded<[Int: [AnyOperation]]>([:])
+    let starts = Atomic<Int>(0)
+    /// True after two queues have waited for each other in this round, which takes a second.
+    let hasWaitedInCycle = Atomic<Bool>(false)
     let observation = Guarded<[OperationObservation]>([])
     let unique = UInt64.random(in: 0...(.max))
 
@@ -52,17 +61,31 @@ final class HuntRound: Sendable {
         self.gate = gate
         signal = AsyncOperation("signal") { await gate.wait() }
         records = program.nodes.map { _ in HuntRecord() }
-        counts = HuntCounts(widths: program.queues.map(\.width), limits: Self.limits)
+        // Each of the five scopes lets one operation hold its name.
+        counts = HuntCounts(
+            widths: program.queues.map(\.width), limits: Self.limits + [Int](repeating: 1, count: 5))
+        rate = HuntRate(seed: program.seed)
+        breakerLimit = 1 + Int(program.seed / 5 % 3)
+        breakers = [
+            CircuitBreaker("hunt", failures: breakerLimit, retryAfter: .seconds(600)),
+            CircuitBreaker("hunt with trials", failures: 2, retryAfter: .microseconds(program.seed % 500)),
+        ]
         operations = Guarded(program.nodes.map { _ in nil })
         let made = program.queues.enumerated().map { index, queue in
             var executor: (any TaskExecutor)?
             if program.features.contains(.threadQueue) {
                 executor = Self.threads[Int(program.seed % 3)]
             }
-            let made = AsyncOperationQueue(
-                name: "q\(index)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
-                executor: executor, onMisuse: { _ in })
+            let made =
+                program.carriesTaskLocals
+                ? AsyncOperationQueue(
+                    name: "q\(index)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
+                    executor: executor, taskLocals: HuntLocal.$tag, onMisuse: { _ in })
+                : AsyncOperationQueue(
+                    name: "q\(index)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
+                    executor: executor, onMisuse: { _ in })
             if queue.waitingLimit < .max { made.maxWaitingOperationCount = queue.waitingLimit }
+            if let order = queue.order { made.schedulingOrder = order }
             return made
         }
         queues = Guarded(made)
@@ -81,10 +104,17 @@ final class HuntRound: Sendable {
                 self.observation.withLock { $0.append(observation) }
             }
         }
+        if usesScopes { for (index, queue) in made.enumerated() { queue.scope = scope(ofQueue: index).scope } }
         for node in program.nodes {
             let operation = make(node)
             operations.withLock { $0[node.id] = operation }
             weak.withLock { $0.append(WeakOperation(operation: operation)) }
+        }
+        for node in program.nodes {
+            // The dependencies with higher numbers had not been made.
+            for id in node.dependencies where id > node.id {
+                if let dependency = self.operation(id) { self.operation(node.id)?.addDependency(dependency) }
+            }
         }
     }
 
