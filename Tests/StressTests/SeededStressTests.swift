@@ -42,6 +42,6 @@ import Testing
         }
         try await round.judge(seed: seed)
         if !plan.hasProbe { return [] }
-        return round.site.ledger.trace.withLock { $0 }
+        return round.site.recorder.trace.withLock { $0 }
     }
 }

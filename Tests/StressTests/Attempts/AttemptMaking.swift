@@ -6,7 +6,7 @@ struct ConsentThrown: Error {
     let token: Token
 }
 
-/// The retries and repetitions of a node, whose closures report to the ledger. None of these closures retains the
+/// The retries and repetitions of a node, whose closures report to the recorder. None of these closures retains the
 /// operation.
 extension Making {
     static func addTimes(to operation: AnyOperation, _ node: Node, at site: Site) {
@@ -22,8 +22,8 @@ extension Making {
     private static func retries(
         _ operation: AnyOperation, _ note: AttemptNote, _ attempts: Int, _ node: Node, at site: Site
     ) {
-        let (ledger, id) = (site.ledger, node.id)
-        let token = Token(ledger.census)
+        let (recorder, id) = (site.recorder, node.id)
+        let token = Token(recorder.census)
         let backoff: Backoff =
             switch note.backoff {
             case .immediately: .immediately
@@ -33,24 +33,24 @@ extension Making {
             }
         if note.asksAlone {
             operation.retryOnFailure { failures, _ in
-                ledger.wasAsked(id, failures: failures)
-                return failures + 1 < attempts ? try await consents(failures, note, id, token, ledger) : false
+                recorder.wasAsked(id, failures: failures)
+                return failures + 1 < attempts ? try await consents(failures, note, id, token, recorder) : false
             }
         } else if case .always = note.consent, !note.asksSlowly {
             operation.retry(backoff, attempts: attempts, deadline: note.deadline)
         } else {
             operation.retry(backoff, attempts: attempts, deadline: note.deadline) { _ in
-                let failures = ledger.wasAsked(id, failures: nil)
-                return try await consents(failures, note, id, token, ledger)
+                let failures = recorder.wasAsked(id, failures: nil)
+                return try await consents(failures, note, id, token, recorder)
             }
         }
     }
 
     private static func consents(
-        _ failures: Int, _ note: AttemptNote, _ id: Int, _ token: Token, _ ledger: Ledger
+        _ failures: Int, _ note: AttemptNote, _ id: Int, _ token: Token, _ recorder: RunRecorder
     ) async throws -> Bool {
         if note.asksSlowly { for _ in 0...id % 3 { await Task.yield() } }
-        ledger.check(ledger.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether to run again")
+        recorder.check(recorder.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether to run again")
         switch note.consent {
         case .always: return true
         case .no(let from): return failures < from
@@ -62,12 +62,12 @@ extension Making {
     private static func repeats(
         _ operation: AsyncOperation<Value>, _ note: RepetitionNote, _ node: Node, at site: Site
     ) {
-        let (ledger, id) = (site.ledger, node.id)
-        let token = Token(ledger.census)
+        let (recorder, id) = (site.recorder, node.id)
+        let token = Token(recorder.census)
         operation.repeat(every: note.interval, count: note.count) { _ in
             if id.isMultiple(of: 3) { await Task.yield() }
-            ledger.check(ledger.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether it is done")
-            let isDone = withExtendedLifetime(token) { ledger.nodes[id].attempts.runsDone() >= note.isDoneAfter }
+            recorder.check(recorder.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether it is done")
+            let isDone = withExtendedLifetime(token) { recorder.nodes[id].attempts.runsDone() >= note.isDoneAfter }
             return isDone
         }
     }

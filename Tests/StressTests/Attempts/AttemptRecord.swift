@@ -32,7 +32,7 @@ extension NodeRecord {
     var isBetweenRuns: Bool { starts.load(ordering: .relaxed) == ends.load(ordering: .relaxed) }
 }
 
-extension Ledger {
+extension RunRecorder {
     /// Checks and records the beginning of a run of the body.
     func attemptBegan(_ id: Int, _ attempt: Int) {
         let (record, note) = (nodes[id], graph.nodes[id].attempts)

@@ -17,7 +17,7 @@ extension Making {
 
     private static func addExclusions(to operation: AnyOperation, _ node: Node, at site: Site) {
         for exclusion in node.exclusions { operation.addCondition(exclusion.made(at: site)) }
-        for rate in node.rates { operation.addCondition(site.ledger.graph.rates[rate].made(rate, at: site)) }
+        for rate in node.rates { operation.addCondition(site.recorder.graph.rates[rate].made(rate, at: site)) }
     }
 
     private static func condition(
@@ -29,10 +29,10 @@ extension Making {
             var awaited: [Int: AnyOperation] = [:]
             for case .value(let id) in leaf.steps { awaited[id] = made[id] }
             return LeafCondition(
-                leaf: leaf, node: node, owner: note.owner(in: site.ledger.graph),
+                leaf: leaf, node: node, owner: note.owner(in: site.recorder.graph),
                 names: note.shape.leaves.flatMap(\.exclusions), site: site,
                 brought: leaf.broughtNode.map { made[$0] }, awaited: awaited,
-                token: Token(site.ledger.census))
+                token: Token(site.recorder.census))
         case .negated(let base): return negated(inner(base))
         case .silent(let base): return silent(inner(base))
         case .and(let one, let other): return both(inner(one), inner(other))
@@ -68,21 +68,21 @@ private struct NotedCondition: OperationCondition {
     var exclusions: [Exclusion] { base.exclusions }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
-        site.ledger.conditionWasAsked(node.id, operation)
+        site.recorder.conditionWasAsked(node.id, operation)
         return base.dependency(for: operation)
     }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        let ledger = site.ledger
+        let recorder = site.recorder
         let key = Holdings.Key(owner: node.id, condition: place)
-        ledger.evaluationBegan(node, place, operation, after: dependency)
-        ledger.holdsNames(key, node.namesOfTheEvaluation)
+        recorder.evaluationBegan(node, place, operation, after: dependency)
+        recorder.holdsNames(key, node.namesOfTheEvaluation)
         defer {
-            ledger.holdings.end(key)
-            ledger.evaluationEnded(node, place)
+            recorder.holdings.end(key)
+            recorder.evaluationEnded(node, place)
         }
         let result = try await base.evaluate(for: operation, after: dependency)
-        if case .satisfied = result { ledger.wasSatisfied(node.id, place) }
+        if case .satisfied = result { recorder.wasSatisfied(node.id, place) }
         return result
     }
 
@@ -117,17 +117,18 @@ private struct LeafCondition: OperationCondition {
     /// holds exclusions.
     private func fresh(_ note: FreshNote, holding names: [ExclusionNote]) -> AsyncOperation<Void> {
         let (site, leaf, node, owner) = (site, leaf, node, owner)
-        let token = Token(site.ledger.census)
+        let token = Token(site.recorder.census)
         let sources = note.sources.map { fresh($0, holding: []) }
         let made = AsyncOperation<Void>("fresh for \(leaf.name)") {
-            let ledger = site.ledger
+            let recorder = site.recorder
             let key = Holdings.Key(owner: owner, condition: leaf.id)
-            ledger.check(ledger.nodes[node.id].conditions.evaluating == 0, "G11: n\(node.id) is evaluated too early")
-            ledger.holdsNames(key, names)
-            defer { ledger.holdings.end(key) }
+            recorder.check(
+                recorder.nodes[node.id].conditions.evaluating == 0, "G11: n\(node.id) is evaluated too early")
+            recorder.holdsNames(key, names)
+            defer { recorder.holdings.end(key) }
             for _ in 0..<note.yields { await Task.yield() }
             withExtendedLifetime(token) {}
-            if note.end == .error { throw ConditionThrown(by: leaf.name, token: Token(ledger.census)) }
+            if note.end == .error { throw ConditionThrown(by: leaf.name, token: Token(recorder.census)) }
         }
         for source in sources { made.addDependency(source, on: .success) }
         if note.end == .skip { made.addCondition("never") { _ in .skip("fresh for \(leaf.name)") } }
@@ -135,12 +136,12 @@ private struct LeafCondition: OperationCondition {
     }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        let ledger = site.ledger
+        let recorder = site.recorder
         if let dependency {
-            ledger.check(dependency.state == .finished, "G11: \(leaf.name) is evaluated before what it brought along")
+            recorder.check(dependency.state == .finished, "G11: \(leaf.name) is evaluated before what it brought along")
             if case .fresh = leaf.brought {
                 let outcome = dependency.error.map { Outcome($0) } ?? .value(0)
-                ledger.nodes[node.id].conditions.fresh.withLock { $0[leaf.id] = outcome }
+                recorder.nodes[node.id].conditions.fresh.withLock { $0[leaf.id] = outcome }
             }
             if let error = dependency.error { throw error }
         }
@@ -160,7 +161,7 @@ private struct LeafCondition: OperationCondition {
         switch leaf.answer {
         case .satisfied: return .satisfied
         case .skip: return .skip(leaf.name)
-        case .error: throw ConditionThrown(by: leaf.name, token: Token(ledger.census))
+        case .error: throw ConditionThrown(by: leaf.name, token: Token(recorder.census))
         }
     }
 

@@ -14,7 +14,7 @@ final class ConditionRecord: Sendable {
 }
 
 /// The checks of conditions (G11).
-extension Ledger {
+extension RunRecorder {
     /// Records that the conditions of a node are asked, before any of them is evaluated.
     func conditionWasAsked(_ id: Int, _ operation: AnyOperation) {
         nodes[id].conditions.isAsked.store(true, ordering: .relaxed)

@@ -38,12 +38,12 @@ struct ExclusionNote: Sendable, Equatable {
 
     func made(at site: Site) -> Exclusion {
         let text = "\(site.namePrefix) \(name)"
-        let scope = site.ledger.graph.names[name].scope(at: site)
+        let scope = site.recorder.graph.names[name].scope(at: site)
         switch share {
         case .exclusive: return .mutuallyExclusive(text, within: scope)
         case .shared: return .mutuallyExclusive(text, mode: .shared, within: scope)
         case .permits(let weight):
-            return .limited(text, to: site.ledger.graph.names[name].limit!, weight: weight, within: scope)
+            return .limited(text, to: site.recorder.graph.names[name].limit!, weight: weight, within: scope)
         }
     }
 }

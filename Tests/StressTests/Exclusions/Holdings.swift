@@ -74,7 +74,7 @@ extension ExclusionNote.Share {
     fileprivate var weight: Int { if case .permits(let weight) = self { weight } else { 0 } }
 }
 
-extension Ledger {
+extension RunRecorder {
     func holdsNames(_ key: Holdings.Key, _ names: [ExclusionNote]) {
         for fault in holdings.begin(key, names) { violation(fault) }
     }

@@ -32,7 +32,7 @@ extension Model {
 
 extension Verdict {
     /// Returns true if a group has accepted the late child.
-    func isAccepted(_ child: Int) -> Bool { ledger.nodes[child].isAccepted.load(ordering: .relaxed) }
+    func isAccepted(_ child: Int) -> Bool { recorder.nodes[child].isAccepted.load(ordering: .relaxed) }
 
     /// Returns the groups that may have cancelled the node.
     func parentsThatCancel(_ id: Int) -> [Outcome.Reason] {

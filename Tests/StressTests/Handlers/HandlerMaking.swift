@@ -7,7 +7,7 @@ extension Making {
     static func addHandlers(to operation: AnyOperation, _ node: Node, at site: Site) {
         // If an operation is cancelled before its add, its handlers run outside the scheduler, and its dependents wait
         // for them.
-        let isHarmless = !site.ledger.isSeeded || site.ledger.graph.isExact || !node.isNested
+        let isHarmless = !site.recorder.isSeeded || site.recorder.graph.isExact || !node.isNested
         if isHarmless {
             for step in node.lastSteps { addLastStep(step, to: operation, node.id, isLate: false, at: site) }
         }
@@ -19,40 +19,40 @@ extension Making {
     }
 
     static func addHandler(to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site) {
-        let ledger = site.ledger
-        let token = Token(ledger.census)
-        ledger.handlerAdded(id)
+        let recorder = site.recorder
+        let token = Token(recorder.census)
+        recorder.handlerAdded(id)
         operation.whenFinished { outcome in
-            await ledger.tell(id, .finish, isLate: isLate) { if id % 2 == 0 { await Task.yield() } }
-            withExtendedLifetime(token) { ledger.handlerCalled(id, outcome) }
+            await recorder.tell(id, .finish, isLate: isLate) { if id % 2 == 0 { await Task.yield() } }
+            withExtendedLifetime(token) { recorder.handlerCalled(id, outcome) }
         }
     }
 
     /// Adds a `didStart` and a `didCancel` handler.
     static func addTeller(to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site) {
-        let ledger = site.ledger
-        let token = Token(ledger.census)
-        ledger.nodes[id].handlers.tellersAdded.add(1, ordering: .relaxed)
+        let recorder = site.recorder
+        let token = Token(recorder.census)
+        recorder.nodes[id].handlers.tellersAdded.add(1, ordering: .relaxed)
         operation.didStart {
-            await ledger.tell(id, .start, isLate: isLate) { if id % 3 == 0 { await Task.yield() } }
-            withExtendedLifetime(token) { _ = ledger.nodes[id].handlers.startsTold.add(1, ordering: .relaxed) }
+            await recorder.tell(id, .start, isLate: isLate) { if id % 3 == 0 { await Task.yield() } }
+            withExtendedLifetime(token) { _ = recorder.nodes[id].handlers.startsTold.add(1, ordering: .relaxed) }
         }
         operation.didCancel { reason in
-            await ledger.tell(id, .cancel, isLate: isLate) {}
-            withExtendedLifetime(token) { _ = ledger.nodes[id].handlers.cancelsTold.add(1, ordering: .relaxed) }
+            await recorder.tell(id, .cancel, isLate: isLate) {}
+            withExtendedLifetime(token) { _ = recorder.nodes[id].handlers.cancelsTold.add(1, ordering: .relaxed) }
         }
     }
 
     static func addLastStep(
         _ step: LastStep, to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site
     ) {
-        let ledger = site.ledger
-        let token = Token(ledger.census)
-        ledger.nodes[id].handlers.lastStepsAdded.add(1, ordering: .relaxed)
+        let recorder = site.recorder
+        let token = Token(recorder.census)
+        recorder.nodes[id].handlers.lastStepsAdded.add(1, ordering: .relaxed)
         let other = if case .value(let other) = step { site.made.withLock { $0[other] } } else { nil as Site.Weak? }
         operation.beforeFinish { [weak operation] outcome in
-            guard let operation else { return ledger.violation("G31: n\(id) is gone before its outcome") }
-            await ledger.holdBack(operation, id, outcome, isLate: isLate) {
+            guard let operation else { return recorder.violation("G31: n\(id) is gone before its outcome") }
+            await recorder.holdBack(operation, id, outcome, isLate: isLate) {
                 switch step {
                 case .nothing: break
                 case .yield(let times): for _ in 0..<times { await Task.yield() }
@@ -65,14 +65,14 @@ extension Making {
     }
 
     private static func addProductHandler(to operation: AnyOperation, _ node: Node, at site: Site) {
-        let ledger = site.ledger
-        let token = Token(ledger.census)
+        let recorder = site.recorder
+        let token = Token(recorder.census)
         operation.didProduce { product in
-            await ledger.tell(node.id, .start, isLate: true) {}
+            await recorder.tell(node.id, .start, isLate: true) {}
             let id = product.reference.node
             let isOwn = node.steps.contains { if case .produce(id) = $0 { true } else { false } }
-            ledger.check(isOwn, "n\(node.id) was told of the product n\(id)")
-            withExtendedLifetime(token) { _ = ledger.nodes[node.id].handlers.productsTold.add(1, ordering: .relaxed) }
+            recorder.check(isOwn, "n\(node.id) was told of the product n\(id)")
+            withExtendedLifetime(token) { _ = recorder.nodes[node.id].handlers.productsTold.add(1, ordering: .relaxed) }
         }
     }
 }

@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 /// The checks of handlers.
-extension Ledger {
+extension RunRecorder {
     /// Checks that the `didStart`, `didCancel` and `didFinish` handlers of one operation run one at a time, in this
     /// order.
     func tell(_ id: Int, _ moment: Moment, isLate: Bool, _ handler: () async -> Void) async {

@@ -12,9 +12,9 @@ struct Body: Sendable {
     let token: Token
 
     func run(_ inputs: [Value?], _ context: OperationContext) async throws -> Value {
-        let ledger = site.ledger
-        ledger.bodyBegan(node.id, context.operation, attempt: context.attempt, after: sources)
-        defer { ledger.bodyEnded(node.id, context.operation) }
+        let recorder = site.recorder
+        recorder.bodyBegan(node.id, context.operation, attempt: context.attempt, after: sources)
+        defer { recorder.bodyEnded(node.id, context.operation) }
         site.started(node)
         var hash = Hash(node.id)
         for input in inputs { hash.mix(input?.number) }
@@ -22,12 +22,12 @@ struct Body: Sendable {
         for step in node.steps.prefix(failing?.stepsBeforeFailing ?? .max) {
             try await perform(step, context, &hash)
             if case .cancelOwnTask = step { continue }
-            ledger.checkpoint(node.id, context.operation)
+            recorder.checkpoint(node.id, context.operation)
         }
         if failing?.stalls == true { try await site.never.waitUnlessCancelled() }
-        if node.throwsAtTheEnd || failing != nil { throw Thrown(by: node.id, token: Token(ledger.census)) }
+        if node.throwsAtTheEnd || failing != nil { throw Thrown(by: node.id, token: Token(recorder.census)) }
         let source = node.id.isMultiple(of: 3) ? sources.last : nil
-        return Value(number: hash.value, token: Token(ledger.census), source: source)
+        return Value(number: hash.value, token: Token(recorder.census), source: source)
     }
 
     private func perform(_ step: Step, _ context: OperationContext, _ hash: inout Hash) async throws {
@@ -36,7 +36,7 @@ struct Body: Sendable {
         case .work(let amount): work(amount)
         case .block: if node.hasExecutor, site.scheduler == nil { usleep(200) }
         case .cancelOwnTask:
-            site.ledger.nodes[node.id].hasCancelledItself.store(true, ordering: .relaxed)
+            site.recorder.nodes[node.id].hasCancelledItself.store(true, ordering: .relaxed)
             withUnsafeCurrentTask { $0?.cancel() }
         case .gate(let gate, let heedsCancel):
             if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
@@ -52,9 +52,9 @@ struct Body: Sendable {
         case .produce(let product):
             let operation = targets[product]!
             if operation.state == .created {
-                site.ledger.nodes[node.id].handlers.produced.add(1, ordering: .relaxed)
+                site.recorder.nodes[node.id].handlers.produced.add(1, ordering: .relaxed)
             }
-            try Ledger.$adder.withValue(.product) { _ = try context.produce(operation) }
+            try RunRecorder.$adder.withValue(.product) { _ = try context.produce(operation) }
         case .addToGroup(let child, let group): add(child, to: group)
         case .cancelWhenCancelled(let id, let gate):
             await withTaskCancellationHandler {
@@ -105,27 +105,27 @@ struct Body: Sendable {
 
     private func result(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
         await waiting(for: child, asChild: true) { operation in
-            await Ledger.$adder.withValue(.parent) { await operation.outcome(runIn: context) }
+            await RunRecorder.$adder.withValue(.parent) { await operation.outcome(runIn: context) }
         }
     }
 
     /// Adds a child to the group, which may refuse it unless the group is certain to run.
     private func add(_ child: Int, to group: Int) {
-        let ledger = site.ledger
+        let recorder = site.recorder
         let operation = site.made.withLock { group < $0.count ? $0[group].operation : nil }
         guard let operation = operation as? GroupOperation else { return }
         let target = targets[child]!
         do throws(OperationError) {
-            let refusal = Ledger.$adder.withValue(.parent) { () -> OperationError? in
+            let refusal = RunRecorder.$adder.withValue(.parent) { () -> OperationError? in
                 do throws(OperationError) { try operation.add(target) } catch { return error }
                 return nil
             }
             if let refusal { throw refusal }
-            ledger.nodes[child].isAccepted.store(true, ordering: .relaxed)
+            recorder.nodes[child].isAccepted.store(true, ordering: .relaxed)
         } catch {
-            ledger.check(!ledger.graph.isExact, "n\(group) refused its child n\(child): \(error)")
+            recorder.check(!recorder.graph.isExact, "n\(group) refused its child n\(child): \(error)")
             let isLeftAlone = target.state == .created || target.isCancelled
-            ledger.check(isLeftAlone, "n\(child) was refused by n\(group), and is \(target.state)")
+            recorder.check(isLeftAlone, "n\(child) was refused by n\(group), and is \(target.state)")
         }
     }
 
@@ -138,7 +138,7 @@ struct Body: Sendable {
     private func resultInQueue(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
         guard let queue = site.queue(node.queue) else { return await result(of: child, context) }
         return await waiting(for: child, asChild: true) { operation in
-            await Ledger.$adder.withValue(.awaiter) { await operation.outcome(runIn: queue) }
+            await RunRecorder.$adder.withValue(.awaiter) { await operation.outcome(runIn: queue) }
         }
     }
 
@@ -147,12 +147,12 @@ struct Body: Sendable {
         _ wait: (AnyOperation) async -> Result<Value, OperationError>
     ) async -> Result<Value, OperationError> {
         let target = targets[other]!
-        site.ledger.waitBegan(node.id, child: asChild ? target : nil)
+        site.recorder.waitBegan(node.id, child: asChild ? target : nil)
         let result = await wait(target)
-        site.ledger.waitEnded(node.id, child: asChild ? target : nil)
+        site.recorder.waitEnded(node.id, child: asChild ? target : nil)
         // A run that came too late was refused, and has no outcome to compare.
         if case .failure(.misuse) = result { return result }
-        site.ledger.saw(other, Outcome(result))
+        site.recorder.saw(other, Outcome(result))
         return result
     }
 
@@ -164,6 +164,6 @@ struct Body: Sendable {
     private func work(_ amount: Int) {
         var hash = Hash(amount)
         for number in 0..<UInt64(amount) { hash.mix(number) }
-        if hash.value == 0 { site.ledger.violation("arithmetic") }
+        if hash.value == 0 { site.recorder.violation("arithmetic") }
     }
 }

@@ -59,8 +59,9 @@ enum Making {
 
     private static func withBody(_ node: Node, _ made: [AnyOperation], at site: Site) -> AnyOperation {
         let body = Body(
-            node: node, site: site, sources: (node.sources + site.ledger.graph.separated(from: node)).map { made[$0] },
-            targets: targets(of: node, made), token: Token(site.ledger.census))
+            node: node, site: site,
+            sources: (node.sources + site.recorder.graph.separated(from: node)).map { made[$0] },
+            targets: targets(of: node, made), token: Token(site.recorder.census))
         return operation(node, body, inputs: node.inputs.map { made[$0] as! AsyncOperation<Value> })
     }
 

@@ -6,14 +6,14 @@ extension Making {
         switch node.reading {
         case .recovering: return recovering(inputs[0], node, body)
         case .withDefault:
-            let instead = Value(number: Reading.defaultNumber, token: Token(body.site.ledger.census))
+            let instead = Value(number: Reading.defaultNumber, token: Token(body.site.recorder.census))
             return AsyncOperation(ReadingOne(body: body), input: inputs[0], default: instead)
         case .combined:
-            let start = Value(number: Hash(node.id).value, token: Token(body.site.ledger.census))
+            let start = Value(number: Hash(node.id).value, token: Token(body.site.recorder.census))
             return AsyncOperation<Value>.reduce(inputs, start) { value, next in
                 var hash = Hash(goingOnFrom: value.number)
                 hash.mix(next.number)
-                return Value(number: hash.value, token: Token(body.site.ledger.census))
+                return Value(number: hash.value, token: Token(body.site.recorder.census))
             }
         case .delayed:
             let delay = node.delay ?? .zero
@@ -43,12 +43,12 @@ extension Making {
         _ input: AsyncOperation<Value>, _ node: Node, _ body: Body
     ) -> AsyncOperation<Value> {
         input.recover { [weak input] error in
-            let ledger = body.site.ledger
-            if let input { ledger.saw(input.reference.node, Outcome(error)) }
-            if node.throwsAtTheEnd { throw Thrown(by: node.id, token: Token(ledger.census)) }
+            let recorder = body.site.recorder
+            if let input { recorder.saw(input.reference.node, Outcome(error)) }
+            if node.throwsAtTheEnd { throw Thrown(by: node.id, token: Token(recorder.census)) }
             var hash = Hash(node.id)
             hash.mix(nil)
-            return Value(number: hash.value, token: Token(ledger.census))
+            return Value(number: hash.value, token: Token(recorder.census))
         }
     }
 }

@@ -26,10 +26,10 @@ final class NotedObserver: OperationObserver {
     }
 
     func observe(_ event: OperationEvent) async {
-        let ledger = site.ledger
-        ledger.check(!isCalled.exchange(true, ordering: .relaxed), "G27: an observer is called twice at once")
-        ledger.check(!Task.isCancelled, "G16: an observer is cancelled")
-        for fault in notes.withLock({ faults(in: event, &$0) }) { ledger.violation("G27: \(note) \(fault)") }
+        let recorder = site.recorder
+        recorder.check(!isCalled.exchange(true, ordering: .relaxed), "G27: an observer is called twice at once")
+        recorder.check(!Task.isCancelled, "G16: an observer is cancelled")
+        for fault in notes.withLock({ faults(in: event, &$0) }) { recorder.violation("G27: \(note) \(fault)") }
         await act(on: event)
         isCalled.store(false, ordering: .relaxed)
     }
@@ -90,6 +90,6 @@ final class NotedObserver: OperationObserver {
     /// Checks the events when all of them have been delivered.
     func checkEnd() {
         let (added, finished) = notes.withLock { ($0.added, $0.finished) }
-        site.ledger.check(isWhole, "G27: \(note) was told of the add of \(added), and of the end of \(finished)")
+        site.recorder.check(isWhole, "G27: \(note) was told of the add of \(added), and of the end of \(finished)")
     }
 }

@@ -49,8 +49,9 @@ extension Site {
                 defer { starts[rate, default: []].append(time) }
                 return starts[rate] ?? []
             }
-            if ledger.graph.rates[rate].forbids(time, after: others) {
-                ledger.violation("n\(node.id) started at \(time), too early for rate \(rate) after \(others.suffix(8))")
+            if recorder.graph.rates[rate].forbids(time, after: others) {
+                recorder.violation(
+                    "n\(node.id) started at \(time), too early for rate \(rate) after \(others.suffix(8))")
             }
         }
     }

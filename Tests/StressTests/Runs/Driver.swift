@@ -8,10 +8,10 @@ struct Driver: Sendable {
     let actions: [Action]
 
     private var site: Site { round.site }
-    private var ledger: Ledger { round.site.ledger }
+    private var recorder: RunRecorder { round.site.recorder }
 
     func drive() async {
-        await Ledger.$adder.withValue(.driver) {
+        await RunRecorder.$adder.withValue(.driver) {
             await withDiscardingTaskGroup { group in
                 for action in actions { await perform(action, &group) }
                 round.scriptEnded()
@@ -24,15 +24,15 @@ struct Driver: Sendable {
         case .add(let ids, let queue): add(ids.compactMap { round.operation($0) }, ids, to: site.queue(queue)!)
         case .addTo(let id, let queue):
             guard let operation = round.operation(id) else { return }
-            ledger.note(.addBegan)
+            recorder.note(.addBegan)
             operation.add(to: site.queue(queue)!, includingDependencies: true)
-            ledger.note(.addEnded)
+            recorder.note(.addEnded)
             round.forget([id])
         case .addBarrier(let id, let queue):
             guard let operation = round.operation(id) else { return }
-            ledger.note(.addBegan)
+            recorder.note(.addBegan)
             site.queue(queue)!.addBarrier(operation)
-            ledger.note(.addEnded)
+            recorder.note(.addEnded)
             round.forget([id])
         case .submit(let id, let queue, let yields):
             guard let operation = round.operation(id), let queue = site.queue(queue) else { return }
@@ -48,11 +48,11 @@ struct Driver: Sendable {
             if let operation = round.operation(id) { addHandlers(to: operation, id) }
         case .explain(let id):
             if let operation = round.operation(id) {
-                ledger.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
+                recorder.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
             }
         case .setPriority(let id, let priority):
             guard let operation = round.operation(id) else { return }
-            ledger.note(.priority(id))
+            recorder.note(.priority(id))
             operation.priority = priority
         case .beginObserving: round.beginObserving(first: false)
         case .pause(let yields): for _ in 0..<yields { await Task.yield() }
@@ -60,19 +60,19 @@ struct Driver: Sendable {
         case .suspend(let queue): suspend(queue)
         case .resume(let queue): resume(queue)
         case .changeWidth(let queue, let width):
-            ledger.queues[queue].expectWidth(width)
-            ledger.note(.width(queue, width))
+            recorder.queues[queue].expectWidth(width)
+            recorder.note(.width(queue, width))
             site.queue(queue)?.maxConcurrentOperationCount = width
         case .cancel(let id, let text):
             if let operation = round.operation(id) { site.cancel(operation, id, because: text) }
         case .cancelRunning(let number):
-            let running = ledger.graph.nodes.indices.filter { round.operation($0)?.state == .executing }
+            let running = recorder.graph.nodes.indices.filter { round.operation($0)?.state == .executing }
             if running.isEmpty { return }
             let id = running[number % running.count]
             if let operation = round.operation(id) { site.cancel(operation, id, because: "running") }
         case .cancelPaused(let number):
-            let paused = ledger.graph.nodes.indices.filter { id in
-                let record = ledger.nodes[id]
+            let paused = recorder.graph.nodes.indices.filter { id in
+                let record = recorder.nodes[id]
                 guard record.starts.load(ordering: .relaxed) > 0, record.isBetweenRuns else { return false }
                 return round.operation(id).map { $0.state != .finished && $0.state != .executing } ?? false
             }
@@ -81,7 +81,7 @@ struct Driver: Sendable {
             if let operation = round.operation(id) { site.cancel(operation, id, because: "paused") }
         case .passTime(let time): site.passTime(time)
         case .cancelAll(let queue):
-            ledger.queues[queue].isCancelled.store(true, ordering: .relaxed)
+            recorder.queues[queue].isCancelled.store(true, ordering: .relaxed)
             site.queue(queue)?.cancelAll()
         }
     }
@@ -89,7 +89,7 @@ struct Driver: Sendable {
     // MARK: Adding
 
     private func add(_ operations: [AnyOperation], _ ids: [Int], to queue: AsyncOperationQueue) {
-        ledger.note(.addBegan)
+        recorder.note(.addBegan)
         switch operations.count {
         case 0: break
         case 1: queue.add(operations[0])
@@ -97,7 +97,7 @@ struct Driver: Sendable {
         case 3: queue.add(operations[0], operations[1], operations[2])
         default: queue.add(operations)
         }
-        ledger.note(.addEnded)
+        recorder.note(.addEnded)
         round.forget(ids)
     }
 
@@ -105,22 +105,22 @@ struct Driver: Sendable {
         _ operation: AnyOperation, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
     ) async {
         let caller = Task.detached(executorPreference: site.executor) {
-            await Ledger.$adder.withValue(.driver) { await operation.outcome(runIn: queue) }
+            await RunRecorder.$adder.withValue(.driver) { await operation.outcome(runIn: queue) }
         }
         round.forget([id])
         if let yields {
             for _ in 0..<yields { await Task.yield() }
-            ledger.nodes[id].isTakenBack.store(true, ordering: .relaxed)
+            recorder.nodes[id].isTakenBack.store(true, ordering: .relaxed)
             caller.cancel()
         }
-        ledger.saw(id, Outcome(await caller.value))
+        recorder.saw(id, Outcome(await caller.value))
     }
 
     private func submit(
         _ operation: AnyOperation, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
     ) async {
         let caller = Task.detached(executorPreference: site.executor) { () -> OperationError? in
-            await Ledger.$adder.withValue(.driver) {
+            await RunRecorder.$adder.withValue(.driver) {
                 do throws(OperationError) { try await queue.submit(operation) } catch { return error }
                 return nil
             }
@@ -128,16 +128,16 @@ struct Driver: Sendable {
         round.forget([id])
         if let yields {
             for _ in 0..<yields { await Task.yield() }
-            ledger.nodes[id].isGivenUp.store(true, ordering: .relaxed)
+            recorder.nodes[id].isGivenUp.store(true, ordering: .relaxed)
             caller.cancel()
         }
         switch await caller.value {
         case nil: break
-        case .cancelled(.caller): ledger.check(yields != nil, "the submission of n\(id) was cancelled by nobody")
-        case .queueShutDown: ledger.check(round.plan.ending != .idle, "the submission of n\(id) was refused")
-        case let error?: ledger.violation("the submission of n\(id) threw \(error)")
+        case .cancelled(.caller): recorder.check(yields != nil, "the submission of n\(id) was cancelled by nobody")
+        case .queueShutDown: recorder.check(round.plan.ending != .idle, "the submission of n\(id) was refused")
+        case let error?: recorder.violation("the submission of n\(id) threw \(error)")
         }
-        ledger.check(operation.state != .created, "n\(id) was submitted, and is not added")
+        recorder.check(operation.state != .created, "n\(id) was submitted, and is not added")
     }
 
     /// Adds handlers to an operation that may already have been added or have finished.
@@ -145,26 +145,26 @@ struct Driver: Sendable {
         Making.addHandler(to: operation, id, isLate: true, at: site)
         Making.addTeller(to: operation, id, isLate: true, at: site)
         // See ``Making``.
-        let isSafe = ledger.graph.isExact && !ledger.graph.nodes[id].isMember
-        let isHarmless = !ledger.isSeeded || isSafe || operation.state != .created
+        let isSafe = recorder.graph.isExact && !recorder.graph.nodes[id].isMember
+        let isHarmless = !recorder.isSeeded || isSafe || operation.state != .created
         if isHarmless { Making.addLastStep(.yield(1), to: operation, id, isLate: true, at: site) }
     }
 
     private func observe(_ operation: AnyOperation, _ id: Int) async {
-        ledger.saw(id, Outcome(await operation.awaitedOutcome()))
-        ledger.check(operation.state == .finished, "G1: n\(id) has a value and is not finished")
-        ledger.check(operation.endResult.map(Outcome.init) != nil, "G1: n\(id) has a value and no result")
+        recorder.saw(id, Outcome(await operation.awaitedOutcome()))
+        recorder.check(operation.state == .finished, "G1: n\(id) has a value and is not finished")
+        recorder.check(operation.endResult.map(Outcome.init) != nil, "G1: n\(id) has a value and no result")
     }
 
     // MARK: Suspending
 
     private func suspend(_ queue: Int) {
         site.queue(queue)?.isSuspended = true
-        ledger.note(.suspended(queue))
+        recorder.note(.suspended(queue))
     }
 
     private func resume(_ queue: Int) {
-        ledger.note(.resumed(queue))
+        recorder.note(.resumed(queue))
         site.queue(queue)?.isSuspended = false
     }
 }

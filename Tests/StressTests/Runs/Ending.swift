@@ -10,7 +10,7 @@ extension Round {
         await withDiscardingTaskGroup { group in
             for index in graph.queues.indices {
                 guard let queue = site.queue(index) else { continue }
-                if plan.ending == .cutOff { site.ledger.queues[index].isCancelled.store(true, ordering: .relaxed) }
+                if plan.ending == .cutOff { site.recorder.queues[index].isCancelled.store(true, ordering: .relaxed) }
                 for _ in 0..<2 { group.addTask(executorPreference: site.executor) { await self.close(queue) } }
                 group.addTask(executorPreference: site.executor) { await self.addWhileItCloses(queue) }
             }
@@ -36,7 +36,7 @@ extension Round {
             queue.add(late)
             do throws(OperationError) {
                 _ = try await late.value
-                site.ledger.check(!hasRefused, "a queue that had refused one ran another")
+                site.recorder.check(!hasRefused, "a queue that had refused one ran another")
             } catch {
                 if case .queueShutDown = error { hasRefused = true }
             }
@@ -45,8 +45,8 @@ extension Round {
     }
 
     private func mustRefuse(_ queue: AsyncOperationQueue, _ when: String) async {
-        let ledger = site.ledger
-        let late = AsyncOperation("late") { ledger.violation("a late one ran \(when)") }
+        let recorder = site.recorder
+        let late = AsyncOperation("late") { recorder.violation("a late one ran \(when)") }
         let calls = Atomic<Int>(0)
         queue.add(late)
         do throws(OperationError) { try await late.value } catch {
@@ -62,6 +62,6 @@ extension Round {
             if case .queueShutDown = error { calls.add(1, ordering: .relaxed) }
         }
         let refused = calls.load(ordering: .relaxed)
-        ledger.check(refused == 2, "\(refused) of 2 late ones were refused \(when)")
+        recorder.check(refused == 2, "\(refused) of 2 late ones were refused \(when)")
     }
 }

@@ -11,10 +11,10 @@ extension Round {
             let scope = note.scope(at: site) ?? schedule
             let name = scope == .process ? text : .within(scope, text)
             let isFree = ExclusionManager.isFree(name)
-            site.ledger.check(isFree, "G12: name \(number) is held or waited for when all is over")
+            site.recorder.check(isFree, "G12: name \(number) is held or waited for when all is over")
         }
         guard let clock = site.scheduler?.clock else { return }
         let waiting = RateManager.counts(of: ObjectIdentifier(clock)).operations
-        site.ledger.check(waiting == 0, "\(waiting) operations wait for a rate when all is over")
+        site.recorder.check(waiting == 0, "\(waiting) operations wait for a rate when all is over")
     }
 }

@@ -32,7 +32,7 @@ extension Round {
         let isSeeded =
             site.scheduler != nil && graph.isExact && !graph.hasGroups && plan.observers.isEmpty
             && graph.names.isEmpty && graph.queues.allSatisfy { $0.release == .never }
-        site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
+        site.recorder.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
     }
 
     /// Records that a driver has performed its actions. Tasks that it started may still wait.
@@ -44,11 +44,11 @@ extension Round {
             switch note.release {
             case .never: continue
             case .running:
-                site.ledger.note(.resumed(index))
+                site.recorder.note(.resumed(index))
                 site.queue(index)?.isSuspended = false
             case .suspended:
                 site.queue(index)?.isSuspended = true
-                site.ledger.note(.suspended(index))
+                site.recorder.note(.suspended(index))
             }
             site.letGo(index)
         }
@@ -57,7 +57,7 @@ extension Round {
     private func openEverything() {
         for index in graph.queues.indices {
             guard let queue = site.queue(index) else { continue }
-            site.ledger.note(.resumed(index))
+            site.recorder.note(.resumed(index))
             queue.isSuspended = false
             queue.maxWaitingOperationCount = .max
         }
@@ -72,7 +72,7 @@ extension Round {
         if !plan.keepsOperations { return await idle() }
         for id in graph.nodes.indices.reversed() {
             guard let operation = operation(id), operation.state != .created else { continue }
-            site.ledger.saw(id, Outcome(await operation.awaitedOutcome()))
+            site.recorder.saw(id, Outcome(await operation.awaitedOutcome()))
         }
     }
 
@@ -91,13 +91,13 @@ extension Round {
     /// took none.
     private func checkTime() {
         guard let time = site.timeOfItself, let budget = TimeBudget(Model(graph: graph))?.whole else { return }
-        site.ledger.check(
+        site.recorder.check(
             time <= budget, "G12, G22: it took \(time), and \(budget) are enough when pauses keep nothing")
     }
 
     /// Records how every operation ended, and releases the operations.
     private func collect() {
-        let ledger = site.ledger
+        let recorder = site.recorder
         var ends: [End?] = []
         for id in graph.nodes.indices {
             if let operation = operation(id) {
@@ -109,7 +109,7 @@ extension Round {
                             history: operation.attempts.map(AttemptEnd.init))
                     })
             } else {
-                let outcome = ledger.nodes[id].firstOutcome.withLock { $0 }
+                let outcome = recorder.nodes[id].firstOutcome.withLock { $0 }
                 // Operations are released early in exact graphs only, where nothing but a limit cancels an operation
                 // with another outcome.
                 ends.append(
@@ -122,7 +122,7 @@ extension Round {
         self.ends.withLock { $0 = ends }
         for index in graph.queues.indices {
             if let count = site.queue(index)?.operationCount, count != 0 {
-                ledger.violation("G25: queue \(index) is idle and has \(count) operations")
+                recorder.violation("G25: queue \(index) is idle and has \(count) operations")
             }
         }
         checkNames()
@@ -139,14 +139,14 @@ extension Round {
     var isOver: Bool { isClean && site.observers.living == 0 }
 
     /// Like `isOver`, without the observers: an idle queue does not wait for them.
-    var isClean: Bool { site.ledger.census.living == 0 && living.isEmpty && handlersHaveRun }
+    var isClean: Bool { site.recorder.census.living == 0 && living.isEmpty && handlersHaveRun }
 
     private var living: [Int] {
         remaining.withLock { all in all.indices.filter { all[$0].operation != nil } }
     }
 
     private var handlersHaveRun: Bool {
-        site.ledger.nodes.allSatisfy {
+        site.recorder.nodes.allSatisfy {
             let isOver = $0.firstOutcome.withLock { $0 != nil }
             return !isOver
                 || $0.handlerCalls.load(ordering: .relaxed) == $0.handlersAdded.load(ordering: .relaxed)
@@ -157,14 +157,14 @@ extension Round {
 
     /// The objects that are still retained, for a report.
     var remains: String {
-        let calls = site.ledger.nodes.enumerated().compactMap { id, record in
+        let calls = site.recorder.nodes.enumerated().compactMap { id, record in
             let (called, added) = (
                 record.handlerCalls.load(ordering: .relaxed), record.handlersAdded.load(ordering: .relaxed)
             )
             return called == added ? nil : "n\(id) \(called)/\(added)"
         }
         return
-            "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers "
+            "\(site.recorder.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers "
             + "\(calls.joined(separator: " "))"
     }
 

@@ -30,18 +30,18 @@ final class Round: Sendable {
     init(_ graph: Graph, _ plan: Plan, scheduler: SeededScheduler? = nil, pool: ThreadPool? = nil) {
         self.graph = graph
         self.plan = plan
-        let ledger = Ledger(graph, hasProbe: plan.hasProbe, isSeeded: scheduler != nil)
+        let recorder = RunRecorder(graph, hasProbe: plan.hasProbe, isSeeded: scheduler != nil)
         var queues: [AsyncOperationQueue] = []
         for (index, note) in graph.queues.enumerated() {
-            if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
+            if note.isSuspendedAtFirst { recorder.note(.suspended(index)) }
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
-            queues.append(Self.queue(index, note, executor, ledger, scheduler?.clock))
+            queues.append(Self.queue(index, note, executor, recorder, scheduler?.clock))
         }
-        site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
+        site = Site(recorder, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
         remaining = Locked(made.map { WeakOperation(operation: $0) })
         operations = Locked(made)
-        site.ledger.priorities.withLock { priorities in
+        site.recorder.priorities.withLock { priorities in
             priorities = { [weak self] in
                 self?.remaining.withLock { $0.map { $0.operation?.priority } } ?? []
             }
@@ -56,29 +56,29 @@ final class Round: Sendable {
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ recorder: RunRecorder,
         _ clock: TestClock?
     ) -> AsyncOperationQueue {
-        if let clock { return queue(index, note, executor, ledger, on: clock) }
-        return queue(index, note, executor, ledger, on: ContinuousClock())
+        if let clock { return queue(index, note, executor, recorder, on: clock) }
+        return queue(index, note, executor, recorder, on: ContinuousClock())
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ recorder: RunRecorder,
         on clock: some Clock<Duration>
     ) -> AsyncOperationQueue {
-        let probe: @Sendable (OperationEvent) -> Void = { ledger.told($0, queue: index) }
+        let probe: @Sendable (OperationEvent) -> Void = { recorder.told($0, queue: index) }
         let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor, clock: clock,
             onMisuse: { misuse in
-                if !misuse.isPlanned { ledger.violation("G10: \(misuse)") }
+                if !misuse.isPlanned { recorder.violation("G10: \(misuse)") }
             },
-            probe: ledger.hasProbe ? probe : nil)
-        if ledger.graph.hasHooks {
+            probe: recorder.hasProbe ? probe : nil)
+        if recorder.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node
-                if id >= 0 { ledger.nodes[id].handlers.hooked.add(1, ordering: .relaxed) }
+                if id >= 0 { recorder.nodes[id].handlers.hooked.add(1, ordering: .relaxed) }
                 try await body()
             }
         }

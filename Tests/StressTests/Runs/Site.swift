@@ -4,7 +4,7 @@ import BatonTesting
 
 /// The state that the bodies of a round share. It retains no operation.
 final class Site: Sendable {
-    let ledger: Ledger
+    let recorder: RunRecorder
     let gates: [Gate]
     /// A gate that is never opened.
     let never = Gate()
@@ -32,14 +32,14 @@ final class Site: Sendable {
         weak let operation: AnyOperation?
     }
 
-    init(_ ledger: Ledger, scheduler: SeededScheduler?, pool: ThreadPool?, queues: [AsyncOperationQueue]) {
-        self.ledger = ledger
+    init(_ recorder: RunRecorder, scheduler: SeededScheduler?, pool: ThreadPool?, queues: [AsyncOperationQueue]) {
+        self.recorder = recorder
         self.scheduler = scheduler
         self.pool = pool
         start = (scheduler?.clock ?? TestClock()).now
         namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
         scope = OperationScope(namePrefix)
-        gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
+        gates = (0..<recorder.graph.gateCount).map { _ in Gate() }
         handles = Locked(queues)
     }
 
@@ -88,12 +88,12 @@ final class Site: Sendable {
     /// delayed until the outer cancellation ends.
     func cancel(_ operation: AnyOperation, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
-        let record = ledger.nodes[id]
+        let record = recorder.nodes[id]
         let before = operation.state
         let hasLastSteps = record.handlers.lastStepsAdded.load(ordering: .relaxed) > 0
-        if ledger.isSeeded, hasLastSteps, before == .created { return }
+        if recorder.isSeeded, hasLastSteps, before == .created { return }
         record.cancels.withLock { $0.append(reason) }
-        if ledger.isSeeded, !operation.isCancelled, before != .finished, before != .finishing {
+        if recorder.isSeeded, !operation.isCancelled, before != .finished, before != .finishing {
             record.decisiveReason.withLock { $0 = reason }
             if !record.isBetweenRuns { record.attempts.wasCancelled.store(true, ordering: .relaxed) }
         }
@@ -101,21 +101,22 @@ final class Site: Sendable {
         if before == .finished || before == .finishing { return }
         let isEvaluated = before == .evaluating && record.conditions.isAsked.load(ordering: .relaxed)
         let wasRunning = before == .executing || isEvaluated
-        ledger.check(
+        recorder.check(
             operation.isCancelled || operation.state == .finished || operation.state == .finishing,
             "G15: cancelling n\(id) had no effect")
-        ledger.check(
-            !ledger.isSeeded || wasRunning || operation.state == .finished
+        recorder.check(
+            !recorder.isSeeded || wasRunning || operation.state == .finished
                 || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
         // Under threads, another cancellation may not have reached the children yet, or a child may be about to report
         // to its parent.
-        if isNested || !wasRunning || !ledger.isSeeded { return }
-        let group = (ledger.graph.nodes[id].group?.children ?? []).compactMap { id in made.withLock { $0[id].operation }
+        if isNested || !wasRunning || !recorder.isSeeded { return }
+        let group = (recorder.graph.nodes[id].group?.children ?? []).compactMap { id in
+            made.withLock { $0[id].operation }
         }
         let children = before == .executing ? record.children.withLock { $0 } + group : []
         for child in children where child.state != .finished && child.state != .finishing {
-            ledger.check(child.isCancelled, "n\(id) was cancelled, and \(child), which it runs, was not")
+            recorder.check(child.isCancelled, "n\(id) was cancelled, and \(child), which it runs, was not")
         }
     }
 }

@@ -43,7 +43,7 @@ func watched(
 extension Round {
     func playWatched(seed: UInt64) async throws {
         try await watched(seed: seed, scheduler: site.scheduler) {
-            [explanation] + site.ledger.violations
+            [explanation] + site.recorder.violations
         } _: {
             await self.play()
         }

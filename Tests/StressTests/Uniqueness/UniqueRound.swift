@@ -5,7 +5,7 @@ import Synchronization
 /// One run of a ``UniquePlan``.
 final class UniqueRound: Sendable {
     let plan: UniquePlan
-    let ledger: UniqueLedger
+    let recorder: UniqueRecorder
     let scheduler: SeededScheduler?
     private let queues: [AsyncOperationQueue]
     private let gates: [Gate]
@@ -32,13 +32,13 @@ final class UniqueRound: Sendable {
         self.scheduler = scheduler
         drivers = Atomic(plan.drivers.count)
         number = Self.rounds.add(1, ordering: .relaxed).newValue
-        let ledger = UniqueLedger(plan, isSeeded: scheduler != nil)
-        self.ledger = ledger
+        let recorder = UniqueRecorder(plan, isSeeded: scheduler != nil)
+        self.recorder = recorder
         gates = (0..<plan.gateCount).map { _ in Gate() }
         queues = plan.queues.enumerated().map { index, note in
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
             let misused: @Sendable (Misuse) -> Void = { misuse in
-                ledger.check(misuse.isPlanned, "G10: \(misuse)")
+                recorder.check(misuse.isPlanned, "G10: \(misuse)")
             }
             guard let clock = scheduler?.clock else {
                 return AsyncOperationQueue(
@@ -49,26 +49,26 @@ final class UniqueRound: Sendable {
                 maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst, executor: executor,
                 clock: clock, onMisuse: misused)
         }
-        for node in plan.nodes { ledger.add(make(node)) }
+        for node in plan.nodes { recorder.add(make(node)) }
     }
 
     // MARK: Making
 
     private func make(_ node: UniqueNode) -> AsyncOperation<Value> {
-        let token = Token(ledger.census)
+        let token = Token(recorder.census)
         let body: @Sendable (OperationContext) async throws -> Value = { [weak self] context in
             guard let self else { throw CancellationError() }
             defer { withExtendedLifetime(token) {} }
             return try await self.run(node, context)
         }
         let operation: AsyncOperation<Value>
-        if let input = node.input.flatMap({ ledger.operation($0) }) {
+        if let input = node.input.flatMap({ recorder.operation($0) }) {
             operation = AsyncOperation(input) { _, context in try await body(context) }
         } else {
             operation = AsyncOperation { context in try await body(context) }
         }
         operation.name = node.name
-        for source in node.order { if let source = ledger.operation(source) { operation.addDependency(source) } }
+        for source in node.order { if let source = recorder.operation(source) { operation.addDependency(source) } }
         if node.hasPrivateSource {
             let source = AsyncOperation("p\(node.id)") { withExtendedLifetime(token) {} }
             operation.addDependency(source)
@@ -88,23 +88,23 @@ final class UniqueRound: Sendable {
     }
 
     private func run(_ node: UniqueNode, _ context: OperationContext) async throws -> Value {
-        ledger.bodyBegan(node.id, context.attempt)
+        recorder.bodyBegan(node.id, context.attempt)
         for step in node.steps {
             switch step {
             case .yield(let times): for _ in 0..<times { await Task.yield() }
             case .gate(let gate, let heedsCancel):
                 if heedsCancel { try await gates[gate].waitUnlessCancelled() } else { await gates[gate].wait() }
             case .run(let child):
-                guard let operation = ledger.operation(child) else { break }
-                await ledger.adding(child) { _ = try? await context.run(operation) }
+                guard let operation = recorder.operation(child) else { break }
+                await recorder.adding(child) { _ = try? await context.run(operation) }
             case .cancel(let other): cancel(other, because: "b\(node.id)")
             }
-            ledger.check(context.operation.state == .executing, "G1: n\(node.id) runs, and is not executing")
+            recorder.check(context.operation.state == .executing, "G1: n\(node.id) runs, and is not executing")
         }
         if node.throwsAtTheEnd || context.attempt <= node.failures {
-            throw Thrown(by: node.id, token: Token(ledger.census))
+            throw Thrown(by: node.id, token: Token(recorder.census))
         }
-        return Value(number: UInt64(node.id), token: Token(ledger.census))
+        return Value(number: UInt64(node.id), token: Token(recorder.census))
     }
 
     // MARK: Playing
@@ -114,12 +114,12 @@ final class UniqueRound: Sendable {
             for actions in plan.drivers { group.addTask(executorPreference: scheduler) { await self.drive(actions) } }
         }
         for node in plan.nodes.reversed() {
-            guard let operation = ledger.operation(node.id), operation.state != .created else { continue }
+            guard let operation = recorder.operation(node.id), operation.state != .created else { continue }
             _ = try? await operation.value
         }
         for queue in queues { await queue.waitUntilIdle() }
-        ledger.check(queues.allSatisfy { $0.operationCount == 0 }, "G25: a queue is idle and not empty")
-        outcomes.withLock { $0 = plan.nodes.map { ledger.operation($0.id)?.result.map { Outcome($0) } } }
+        recorder.check(queues.allSatisfy { $0.operationCount == 0 }, "G25: a queue is idle and not empty")
+        outcomes.withLock { $0 = plan.nodes.map { recorder.operation($0.id)?.result.map { Outcome($0) } } }
     }
 
     private func drive(_ actions: [UniqueAction]) async {
@@ -127,14 +127,14 @@ final class UniqueRound: Sendable {
             for action in actions {
                 switch action {
                 case .add(let id):
-                    guard let operation = ledger.operation(id) else { break }
-                    ledger.addingAtOnce(id, withSources: false) { queues[plan.nodes[id].queue].add(operation) }
+                    guard let operation = recorder.operation(id) else { break }
+                    recorder.addingAtOnce(id, withSources: false) { queues[plan.nodes[id].queue].add(operation) }
                 case .addWithSources(let id):
-                    guard let operation = ledger.operation(id) else { break }
-                    ledger.addingAtOnce(id, withSources: true) {
+                    guard let operation = recorder.operation(id) else { break }
+                    recorder.addingAtOnce(id, withSources: true) {
                         operation.add(to: queues[plan.nodes[id].queue], includingDependencies: true)
                     }
-                case .addTogether(let ids, let queue): queues[queue].add(ids.compactMap { ledger.operation($0) })
+                case .addTogether(let ids, let queue): queues[queue].add(ids.compactMap { recorder.operation($0) })
                 case .run(let id, let yields):
                     group.addTask(executorPreference: scheduler) { await self.run(id, cancelledAfter: yields) }
                 case .cancel(let id): cancel(id, because: "driver")
@@ -157,24 +157,24 @@ final class UniqueRound: Sendable {
     }
 
     private func run(_ id: Int, cancelledAfter yields: Int?) async {
-        guard let operation = ledger.operation(id) else { return }
+        guard let operation = recorder.operation(id) else { return }
         let queue = queues[plan.nodes[id].queue]
-        let caller = Task.detached(executorPreference: scheduler) { [ledger] in
-            await ledger.adding(id) { _ = try? await queue.run(operation) }
+        let caller = Task.detached(executorPreference: scheduler) { [recorder] in
+            await recorder.adding(id) { _ = try? await queue.run(operation) }
         }
         if let yields {
             for _ in 0..<yields { await Task.yield() }
-            ledger.cancel(id, because: .caller) { _ in caller.cancel() }
+            recorder.cancel(id, because: .caller) { _ in caller.cancel() }
         }
         await caller.value
     }
 
     private func cancel(_ id: Int, because text: String) {
-        ledger.cancel(id, because: .because(text)) { $0.cancel(reason: .because(text)) }
+        recorder.cancel(id, because: .because(text)) { $0.cancel(reason: .because(text)) }
     }
 
     var explanation: String {
-        plan.nodes.compactMap { ledger.operation($0.id) }.filter { $0.state != .created && $0.state != .finished }
+        plan.nodes.compactMap { recorder.operation($0.id) }.filter { $0.state != .created && $0.state != .finished }
             .map { "\($0): \($0.explain())\n      \(plan.nodes[$0.reference.node])" }.joined(separator: "\n")
     }
 }

@@ -26,7 +26,7 @@ import Testing
 
     private static func play(_ round: UniqueRound, _ seed: UInt64) async throws {
         try await watched(seed: seed, scheduler: round.scheduler) {
-            [round.explanation] + round.ledger.faults
+            [round.explanation] + round.recorder.faults
         } _: {
             await round.play()
         }

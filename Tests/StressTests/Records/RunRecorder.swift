@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 /// Observes the events of a round, and records violations.
-final class Ledger: Sendable {
+final class RunRecorder: Sendable {
     let graph: Graph
     let nodes: [NodeRecord]
     let queues: [QueueRecord]

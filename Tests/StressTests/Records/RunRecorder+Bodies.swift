@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 /// Records what bodies do, and checks it against the guarantees. The codes are those of `Documentation/Guarantees.md`.
-extension Ledger {
+extension RunRecorder {
     func bodyBegan(_ id: Int, _ operation: AnyOperation, attempt: Int, after sources: [AnyOperation]) {
         attemptBegan(id, attempt)
         for source in sources {

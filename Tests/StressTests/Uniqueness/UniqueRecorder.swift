@@ -2,7 +2,7 @@ import Baton
 import Synchronization
 
 /// Records which operations have which unique key, as far as the test can know, and what must not happen.
-final class UniqueLedger: Sendable {
+final class UniqueRecorder: Sendable {
     /// The effect of adding an operation with a unique key.
     enum Entrance {
         case enters
