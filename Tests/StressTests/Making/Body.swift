@@ -41,9 +41,7 @@ struct Body: Sendable {
         case .gate(let gate, let heedsCancel):
             if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
         case .checkCancellation: try Task.checkCancellation()
-        case .value(let other, let errors):
-            let result = await waiting(for: other) { await $0.awaitedOutcome() }
-            try note(result, errors, &hash)
+        case .value(let other, let errors): try note(await outcome(of: other), errors, &hash)
         case .run(let children, let way, let errors):
             try await run(children, way, errors, context, &hash)
         case .abandon(let child):
@@ -102,6 +100,14 @@ struct Body: Sendable {
     }
 
     // MARK: Waiting
+
+    /// Awaits the outcome of another operation. Half of the bodies do so in a child task, which counts as a wait of the
+    /// body.
+    private func outcome(of other: Int) async -> Result<Value, OperationError> {
+        if node.id.isMultiple(of: 2) { return await waiting(for: other) { await $0.awaitedOutcome() } }
+        async let result = waiting(for: other) { await $0.awaitedOutcome() }
+        return await result
+    }
 
     private func result(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
         await waiting(for: child, asChild: true) { operation in
