@@ -175,10 +175,13 @@ private final class Payload: Sendable {}
 
     // MARK: Release
 
-    @Test("The end of an operation releases the values, even if it is retained", arguments: [false, true])
-    func valuesAreReleased(hasHandlers: Bool) async throws {
+    @Test("The end of an operation releases the values, even if it is retained", arguments: Handlers.allCases)
+    private func valuesAreReleased(handlers: Handlers) async throws {
         let operation = noting("a")
-        if hasHandlers {
+        switch handlers {
+        case .none: break
+        case .ofTheStart: operation.didStart {}
+        case .ofEveryPhase:
             operation.didStart {}.didFinish { _ in }
             operation.willFinish { _ in }
         }
@@ -206,6 +209,10 @@ private final class Payload: Sendable {}
         await queue.waitUntilIdle()
         #expect(payload == nil)
         withExtendedLifetime(operation) {}
+    }
+
+    private enum Handlers: CaseIterable {
+        case none, ofTheStart, ofEveryPhase
     }
 
     @Test("The values of an operation that ends before its run are released")
