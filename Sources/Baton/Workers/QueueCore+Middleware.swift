@@ -133,7 +133,7 @@ package struct CarriedTaskLocal: Sendable {
     /// Reads the value on the calling task, and returns it with the task-local that it belongs to.
     let capture: @Sendable () -> any TaskLocalBinding
 
-    init<Value: Sendable>(_ local: TaskLocal<Value>) {
+    package init<Value: Sendable>(_ local: TaskLocal<Value>) {
         capture = { CapturedTaskLocal(local: local, value: local.get()) }
     }
 }

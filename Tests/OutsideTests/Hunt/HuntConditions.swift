@@ -44,8 +44,8 @@ indirect enum HuntFormula: Sendable, CustomStringConvertible {
             let answers: [Answer] = [.satisfied, .satisfied, .satisfied, .skip(count), .failure]
             return .leaf(count, answers.randomElement(using: &random)!)
         }
-        let first = random(depth: depth - 1, &random, &count)
-        let second = random(depth: depth - 1, &random, &count)
+        let first = Self.random(depth: depth - 1, &random, &count)
+        let second = Self.random(depth: depth - 1, &random, &count)
         let pair: HuntFormula = Bool.random(using: &random) ? .both(first, second) : .either(first, second)
         return Int.random(in: 0..<4, using: &random) == 0 ? .not(pair) : pair
     }

@@ -110,7 +110,7 @@ extension HuntRound {
             }
         }
         return GroupOperation(
-            children, name: "n\(node.id)", policy: GroupPolicy.allCases[node.choice / 8 % 3],
+            "n\(node.id)", children, policy: GroupPolicy.allCases[node.choice / 8 % 3],
             maxConcurrentOperationCount: width)
     }
 

@@ -41,6 +41,9 @@ struct QueueNote: Sendable {
     /// When the test releases its handle of the queue, while operations are unfinished.
     var release: Release
     var isSuspendedAtFirst: Bool
+    var order = SchedulingOrder.depthFirst
+    /// True if the queue carries the task-local of the round to bodies and handlers.
+    var carriesMark = false
 }
 
 struct Node: Sendable {

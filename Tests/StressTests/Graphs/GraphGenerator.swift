@@ -45,6 +45,7 @@ extension Graph {
         cancelOwnTasks(&dice)
         runInChildTasks(&dice)
         pace(&dice)
+        arrange(&dice)
     }
 
     /// Percentages and limits that differ from graph to graph.
@@ -93,6 +94,14 @@ extension Graph {
             width: dice.pick(isPlain ? [1, 1, 2] : [1, 1, 1, 2, 2, 3, 4, 8, 64]),
             release: dice.isLucky(percent: 75) ? .never : dice.pick([.running, isExact ? .running : .suspended]),
             isSuspendedAtFirst: dice.isLucky(percent: 20))
+    }
+
+    /// Gives each queue a scheduling order, and task-locals to some of them.
+    private mutating func arrange(_ dice: inout SeededRandom) {
+        for index in queues.indices {
+            queues[index].order = dice.pick([.depthFirst, .depthFirst, .firstInFirstOut, .lastInFirstOut])
+            queues[index].carriesMark = dice.isLucky(percent: 50)
+        }
     }
 
     /// The nodes that this node may wait for: nodes that are certainly added, or that are added together with this

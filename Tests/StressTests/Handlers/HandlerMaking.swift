@@ -23,6 +23,7 @@ extension Making {
         let token = Token(recorder.census)
         recorder.handlerAdded(id)
         operation.whenFinished { outcome in
+            if !isLate, recorder.nodes[id].starts.load(ordering: .relaxed) > 0 { recorder.checkMark(id) }
             await recorder.tell(id, .finish, isLate: isLate) { if id % 2 == 0 { await Task.yield() } }
             withExtendedLifetime(token) { recorder.handlerCalled(id, outcome) }
         }
@@ -34,6 +35,7 @@ extension Making {
         let token = Token(recorder.census)
         recorder.nodes[id].handlers.tellersAdded.add(1, ordering: .relaxed)
         operation.didStart {
+            if !isLate { recorder.checkMark(id) }
             await recorder.tell(id, .start, isLate: isLate) { if id % 3 == 0 { await Task.yield() } }
             withExtendedLifetime(token) { _ = recorder.nodes[id].handlers.startsTold.add(1, ordering: .relaxed) }
         }

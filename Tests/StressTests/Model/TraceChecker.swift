@@ -169,15 +169,24 @@ struct TraceChecker {
             let areAsMade =
                 priority == node.priority && rival == graph.nodes[other].priority && !places[other].isMoved
                 && !places[id].isMoved
-            if areEqual, areAsMade, isSerial(queue) { compare(id, with: other) }
+            if areEqual, areAsMade, isSerial(queue) { compare(id, with: other, in: graph.queues[queue].order) }
         }
     }
 
     /// Compares an operation that has begun with one of the same priority that waits in the same serial queue.
-    private mutating func compare(_ id: Int, with other: Int) {
+    private mutating func compare(_ id: Int, with other: Int, in order: SchedulingOrder) {
         let (place, rival) = (places[id], places[other])
         // For some operations it is unknown when they became ready.
         guard let ready = place.ready else { return }
+        switch order {
+        case .depthFirst: break
+        case .firstInFirstOut:
+            if rival.ready! < ready { faults.append("G23: n\(id) began before n\(other), which was ready earlier") }
+            return
+        case .lastInFirstOut:
+            if rival.ready! > ready { faults.append("G23: n\(id) began before n\(other), which was ready later") }
+            return
+        }
         if !place.isReleased && !rival.isReleased {
             if rival.ready! < ready {
                 faults.append("G23: n\(id) began before n\(other), which was ready earlier, in a serial queue")

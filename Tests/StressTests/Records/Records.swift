@@ -15,6 +15,8 @@ final class NodeRecord: Sendable {
     /// The last event: 1 for added, 2 for started, 3 for finished.
     let phase = Atomic<Int>(0)
     let events = Locked(EventOrder())
+    /// The value of ``RunRecorder/mark`` on the task that added the operation, or -1 if it is not known.
+    let mark = Atomic<Int>(-1)
     /// The number of open waits of the body, plus ``ended`` when the body has returned.
     let waits = Atomic<Int>(0)
     let firstOutcome = Locked<Outcome?>(nil)

@@ -16,6 +16,7 @@ extension RunRecorder {
         }
         nodes[id].hasCancelledItself.store(false, ordering: .relaxed)
         checkConditions(id)
+        checkMark(id)
         if !namesFollowEvents(of: id) { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
         tookPermit(id, isStart: true)
         checkpoint(id, operation)

@@ -93,6 +93,18 @@ final class RunRecorder: Sendable {
 
     @TaskLocal static var adder = Adder.engine
 
+    /// A number that most adds of drivers bind, and that some queues carry to bodies and handlers.
+    @TaskLocal static var mark = 0
+
+    /// Checks that the body or a handler of the node sees the task-local of the task that added the operation. Call
+    /// this on the task of the body or handler.
+    func checkMark(_ id: Int) {
+        let (record, queue) = (nodes[id], nodes[id].queue.load(ordering: .relaxed))
+        let mark = record.mark.load(ordering: .relaxed)
+        if queue < 0 || mark < 0 || !graph.queues[queue].carriesMark { return }
+        check(Self.mark == mark, "n\(id) sees the task-local \(Self.mark), and \(mark) was bound around its add")
+    }
+
     func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
@@ -118,6 +130,8 @@ final class RunRecorder: Sendable {
         if next == 1 {
             nodes[id].queue.store(queue, ordering: .relaxed)
             nodes[id].isChild.store(Self.adder.addsChildren, ordering: .relaxed)
+            // The children of a group are added by a worker, which binds nothing.
+            if Self.adder != .engine { nodes[id].mark.store(Self.mark, ordering: .relaxed) }
         }
         let last = nodes[id].phase.exchange(next, ordering: .relaxed)
         check(last < next && (next == 1) == (last == 0), "G1, G2: event \(next) of n\(id) came after event \(last)")

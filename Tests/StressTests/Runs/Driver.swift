@@ -25,13 +25,15 @@ struct Driver: Sendable {
         case .addTo(let id, let queue):
             guard let operation = round.operation(id) else { return }
             recorder.note(.addBegan)
-            operation.add(to: site.queue(queue)!, includingDependencies: true)
+            RunRecorder.$mark.withValue(id + 1) {
+                _ = operation.add(to: site.queue(queue)!, includingDependencies: true)
+            }
             recorder.note(.addEnded)
             round.forget([id])
         case .addBarrier(let id, let queue):
             guard let operation = round.operation(id) else { return }
             recorder.note(.addBegan)
-            site.queue(queue)!.addBarrier(operation)
+            RunRecorder.$mark.withValue(id + 1) { site.queue(queue)!.addBarrier(operation) }
             recorder.note(.addEnded)
             round.forget([id])
         case .submit(let id, let queue, let yields):
@@ -90,12 +92,14 @@ struct Driver: Sendable {
 
     private func add(_ operations: [AnyOperation], _ ids: [Int], to queue: AsyncOperationQueue) {
         recorder.note(.addBegan)
-        switch operations.count {
-        case 0: break
-        case 1: queue.add(operations[0])
-        case 2: queue.add(operations[0], operations[1])
-        case 3: queue.add(operations[0], operations[1], operations[2])
-        default: queue.add(operations)
+        RunRecorder.$mark.withValue((ids.first ?? 0) + 1) {
+            switch operations.count {
+            case 0: break
+            case 1: queue.add(operations[0])
+            case 2: queue.add(operations[0], operations[1])
+            case 3: queue.add(operations[0], operations[1], operations[2])
+            default: queue.add(operations)
+            }
         }
         recorder.note(.addEnded)
         round.forget(ids)
@@ -105,7 +109,9 @@ struct Driver: Sendable {
         _ operation: AnyOperation, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
     ) async {
         let caller = Task.detached(executorPreference: site.executor) {
-            await RunRecorder.$adder.withValue(.driver) { await operation.outcome(runIn: queue) }
+            await RunRecorder.$adder.withValue(.driver) {
+                await RunRecorder.$mark.withValue(id + 1) { await operation.outcome(runIn: queue) }
+            }
         }
         round.forget([id])
         if let yields {
@@ -121,8 +127,10 @@ struct Driver: Sendable {
     ) async {
         let caller = Task.detached(executorPreference: site.executor) { () -> OperationError? in
             await RunRecorder.$adder.withValue(.driver) {
-                do throws(OperationError) { try await queue.submit(operation) } catch { return error }
-                return nil
+                await RunRecorder.$mark.withValue(id + 1) {
+                    do throws(OperationError) { try await queue.submit(operation) } catch { return error }
+                    return nil
+                }
             }
         }
         round.forget([id])

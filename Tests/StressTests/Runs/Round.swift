@@ -71,10 +71,12 @@ final class Round: Sendable {
         let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor, clock: clock,
+            carrying: note.carriesMark ? [CarriedTaskLocal(RunRecorder.$mark)] : [],
             onMisuse: { misuse in
                 if !misuse.isPlanned { recorder.violation("G10: \(misuse)") }
             },
             probe: recorder.hasProbe ? probe : nil)
+        made.schedulingOrder = note.order
         if recorder.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node
