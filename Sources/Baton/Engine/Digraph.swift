@@ -104,6 +104,30 @@ struct Digraph {
 
     // MARK: Cycles
 
+    /// Returns a shortest cycle through `node` of included nodes, which begins with it. Nil if there is none.
+    ///
+    /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
+    func cycle(through node: Int, where isIncluded: (Int) -> Bool) -> [Int]? {
+        let paths = shortestPaths(from: node, where: isIncluded)
+        return paths.last.map { path(to: $0, paths.before) }
+    }
+
+    /// Returns the nodes that can be reached from `starts`, including these.
+    func reachable(from starts: [Int]) -> [Int] {
+        var isFound = [Bool](repeating: false, count: count)
+        var found = starts
+        for start in starts { isFound[start] = true }
+        var place = 0
+        while place < found.count {
+            for target in self[found[place]].lazy.map({ Int($0) }) where !isFound[target] {
+                isFound[target] = true
+                found.append(target)
+            }
+            place += 1
+        }
+        return found
+    }
+
     /// Returns for each node the node before it on a shortest path from `start`, which is nil for `start` itself and
     /// for nodes that cannot be reached. `last` is the node from which a shortest cycle leads back to `start`, if there
     /// is one.

@@ -44,7 +44,7 @@ extension QueueCore {
     /// and must not add a task to a schedule. Cycles are not left to a sweep there.
     func sweepLater(_ suspects: PendingSuspects.Suspects) {
         if slicesByCount {
-            assert(suspects.cycles.isEmpty && suspects.queueWaits.isEmpty)
+            assert(suspects.cycles.isEmpty)
             return Deadlocks.sweepAtOnce(suspects.deadlocks)
         }
         if state.withLock({ $0.suspects.append(suspects) }) { taskFactory.background.spawn { await self.sweep() } }
@@ -61,7 +61,6 @@ extension QueueCore {
             if suspects.isEmpty { return }
             if !suspects.cycles.isEmpty { await Self.sweep(suspects.cycles) }
             if !suspects.deadlocks.isEmpty { await Deadlocks.sweep(suspects.deadlocks) }
-            for wait in suspects.queueWaits { wait.endIfDeadlocked() }
         }
     }
 
@@ -111,7 +110,7 @@ extension AnyOperation {
 // MARK: - Suspects that a sweep examines
 
 /// Operations and waits that may have closed a cycle or a deadlock of exclusions, which a search could neither confirm
-/// nor rule out within its budget, and waits of bodies for other queues. A pure value.
+/// nor rule out within its budget. A pure value.
 ///
 /// While a sweep looks at some suspects, those that come meanwhile are collected for the next sweep. So if many
 /// operations are added one by one, the number of sweeps grows with the time that they take, and not with the number of
@@ -120,9 +119,8 @@ struct PendingSuspects {
     struct Suspects {
         var cycles: [CycleFinder.Suspect] = []
         var deadlocks: [AnyOperation] = []
-        var queueWaits: [QueueWait] = []
 
-        var isEmpty: Bool { cycles.isEmpty && deadlocks.isEmpty && queueWaits.isEmpty }
+        var isEmpty: Bool { cycles.isEmpty && deadlocks.isEmpty }
     }
 
     private var pending = Suspects()
@@ -151,7 +149,6 @@ struct PendingSuspects {
     mutating func append(_ suspects: Suspects) -> Bool {
         pending.cycles += suspects.cycles
         pending.deadlocks += suspects.deadlocks
-        pending.queueWaits += suspects.queueWaits
         defer { isSweepRunning = true }
         return !isSweepRunning
     }

@@ -28,13 +28,14 @@ extension AsyncOperationQueue {
     /// ```
     ///
     /// - **Order.** Calls that wait are admitted in the order in which they came.
+    ///   An operation that an added operation depends on does not wait, because the added one would wait for it.
     /// - **Other adds.** Operations that `add` and other calls add count towards the limit, but those calls do not
     ///   wait.
     /// - **Bodies.** A call in a body of this queue, or in a child task of that body, does not wait, because the body
     ///   could wait for itself. A call in an unstructured task (`Task { }`) that a body starts does wait, so the body
     ///   must not await that task. If a body of another queue calls this, and all operations that could make room wait
-    ///   for that body, its operation is admitted beyond the limit, after a second or more. Baton does not find this on
-    ///   a seeded schedule or in a handler.
+    ///   for that body, its operation is admitted beyond the limit, a second or more after the call. Baton does not
+    ///   find this on a seeded schedule or in a handler.
     ///
     /// Submitting an operation that was added before is ``Misuse`` and changes nothing.
     ///
@@ -50,7 +51,7 @@ extension AsyncOperationQueue {
             if !core.addWithInputs(operation, callSite) { throw .queueShutDown }
             return
         }
-        switch await core.waitForAdmission() {
+        switch await core.waitForAdmission(of: operation) {
         case .admitted:
             let isTaken = core.addWithInputs(operation, callSite)
             core.change { $0.admission.noteAdded() }
@@ -100,12 +101,13 @@ extension QueueCore {
     /// Waits until the queue admits or refuses the submission. If the caller is the body of an operation of another
     /// queue, a placeholder operation waits, and the body awaits that operation. So the body releases its permit, and
     /// `explain()` can name what it waits for.
-    nonisolated(nonsending) fileprivate func waitForAdmission() async -> SubmissionAnswer {
+    nonisolated(nonsending) fileprivate func waitForAdmission(of operation: AnyOperation) async -> SubmissionAnswer {
+        if operation.hasDependents { return change { $0.admitAtOnceOrRefuse() } }
         let id = Self.submissionIDs.next()
         guard let body = WorkerTaskContext.current?.running, let queue = body.core else { return await wait(id) }
         if let answer = change({ $0.admitOrRefuse() }) { return answer }
         let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait(id) }
-        let wait = QueueWait(of: body, in: queue, for: .admission(id), of: self, room)
+        let wait = QueueWait(of: body, in: queue, for: .admission(id), of: self, room, submitting: operation)
         defer { wait.didEnd(nil) }
         return await withTaskCancellationHandler {
             do throws(OperationError) {
@@ -150,7 +152,19 @@ extension QueueCore {
     }
 }
 
+extension AnyOperation {
+    /// True if operations that have been added depend on this one.
+    fileprivate final var hasDependents: Bool { withLife { !$0.dependents.isEmpty } }
+}
+
 extension QueueCore.State {
+    /// Admits a submission beyond the limit, unless the queue has been shut down.
+    fileprivate mutating func admitAtOnceOrRefuse() -> SubmissionAnswer {
+        if shutdownState != .running { return .refused }
+        admission.admitAtOnce()
+        return .admitted
+    }
+
     /// Returns the answer, or nil if the submission has to wait.
     fileprivate mutating func admitOrRefuse() -> SubmissionAnswer? {
         if shutdownState != .running { return .refused }
@@ -195,6 +209,9 @@ struct Admission<Waiter> {
         return true
     }
 
+    /// Admits a submission, whatever the limit is.
+    mutating func admitAtOnce() { admitted += 1 }
+
     mutating func wait(_ id: UInt64, _ waiter: Waiter) {
         assert(waiting[id] == nil)
         waiting[id] = (waiter, before: last, after: nil)
@@ -214,7 +231,7 @@ struct Admission<Waiter> {
     /// Removes and returns a submission, which is admitted now. Returns nil if it does not wait any more.
     mutating func admitBeyondLimit(_ id: UInt64) -> Waiter? {
         guard let waiter = remove(id) else { return nil }
-        admitted += 1
+        admitAtOnce()
         return waiter
     }
 

@@ -2,199 +2,69 @@
 /// wait ends if it can never end otherwise, because the operations of that queue wait for the body.
 ///
 /// Such a wait is rare, and may be one for every operation of a queue. So the searches that each add and each wait
-/// makes do not follow it. Instead, while a wait lasts, a background task simulates how the operations finish: after a
-/// second, and then each time after twice as long, because a deadlock does not disappear.
+/// makes do not follow it. Instead, ``QueueWaits`` searches in the background for as long as there are waits.
 final class QueueWait: Sendable {
-    enum Goal {
+    enum Goal: Hashable {
         /// The queue is idle, for which all of its operations have to finish. In a deadlock the call is a misuse, and
         /// returns.
         case idleness
-        /// The queue admits the submission with this number, for which one of its operations has to begin. In a
-        /// deadlock the submission is admitted beyond the limit.
+        /// The queue admits a submission, for which one of its operations has to begin. In a deadlock the submission is
+        /// admitted beyond the limit.
         case admission(UInt64)
     }
 
-    private static let firstPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(64)
-
-    /// The waits that have not ended, by the operation that stands for the wait.
-    private static let underWay = Locked<[ObjectIdentifier: QueueWait]>([:])
-
     /// The queue that decides.
-    private let core: QueueCore
+    let core: QueueCore
+    /// The queue of the body.
+    let queue: QueueCore
     /// The operation whose body waits.
     private let body: AnyOperation
-    private let goal: Goal
+    let goal: Goal
+    /// The operation that is to be admitted.
+    let submitted: AnyOperation?
     /// Stands for what the queue decides: the body awaits this operation, and thereby releases its permit.
-    private let placeholder: AnyOperation
+    let placeholder: AnyOperation
+    /// False on a seeded schedule, which does not know timers of the system. It ends when nothing can go on.
+    let isSearched: Bool
 
     /// Called before the body awaits the placeholder.
     ///
     /// - Parameters:
     ///   - placeholder: The operation that the body awaits. It has not been added yet.
     ///   - queue: The queue of the body.
-    init(of body: AnyOperation, in queue: QueueCore, for goal: Goal, of core: QueueCore, _ placeholder: AnyOperation) {
+    init(
+        of body: AnyOperation, in queue: QueueCore, for goal: Goal, of core: QueueCore, _ placeholder: AnyOperation,
+        submitting submitted: AnyOperation? = nil
+    ) {
         self.body = body
+        self.queue = queue
         self.core = core
         self.goal = goal
+        self.submitted = submitted
         self.placeholder = placeholder
+        isSearched = !queue.slicesByCount && !core.slicesByCount
         AsyncOperationQueue(name: "waits for queues", executor: queue.services.executor).add(placeholder)
-        Self.underWay.withLock { $0[ObjectIdentifier(placeholder)] = self }
-        // A seeded schedule does not know timers of the system. It ends when nothing can go on.
-        if !queue.slicesByCount, !core.slicesByCount { scheduleSearch(after: Self.firstPause) }
+        QueueWaits.add(self)
     }
 
     /// Called when the body has got the outcome of the placeholder.
     ///
     /// - Parameter error: The error, if the wait did not end by itself.
     func didEnd(_ error: OperationError?) {
-        _ = Self.underWay.withLock { $0.removeValue(forKey: ObjectIdentifier(placeholder)) }
+        QueueWaits.remove(self)
         guard case .idleness = goal, case .dependencyCycle(let path)? = error else { return }
         core.report(Misuse(.idlenessCycle(path), operation: body.reference, queue: core.name))
     }
 
-    private func scheduleSearch(after pause: Duration) {
-        // Captures `self` weakly on this thread. If the timer thread did so, it could hold the last strong reference,
-        // and would run the deinitializers of the user's objects.
-        let search: @Sendable () async -> Void = { [weak self] in
-            guard let self, isUnderWay else { return }
-            core.sweepLater(.init(queueWaits: [self]))
-            scheduleSearch(after: min(pause * 2, Self.longestPause))
-        }
-        TimerThread.shared.call(after: pause) { TaskFactory.services.spawn(search) }
-    }
-
-    private var isUnderWay: Bool { Self.underWay.withLock { $0[ObjectIdentifier(placeholder)] != nil } }
-
-    /// Ends the wait if it is part of a deadlock. Called by a sweep of the queue that decides.
-    func endIfDeadlocked() {
-        let first = FinishSimulation(from: placeholder, Self.underWay.withLock { $0 })
-        guard let cycle = first.cycle() else { return }
-        // The waits were read one after another. If a second simulation finds the same operations stuck, all of these
-        // waits existed at the same time.
-        guard isUnderWay, FinishSimulation(from: placeholder, Self.underWay.withLock { $0 }).findsStuck(first) else {
-            return
-        }
+    /// Ends the wait, which is part of a deadlock.
+    ///
+    /// - Parameter cycle: The operations on a cycle through the placeholder. Empty for an admission.
+    func end(_ cycle: [AnyOperation]) {
         switch goal {
         case .idleness:
             let path = CycleMember.path(cycle.map { CycleMember($0) })
             CycleFinder.Suspect(operation: placeholder, body: body).refuse(path)
         case .admission(let number): core.admitBeyondLimit(number)
-        }
-    }
-
-    /// The operations of the queue one or all of which have to go on before the wait ends.
-    fileprivate func operationsThatDecide() -> (operations: [AnyOperation], oneSuffices: Bool) {
-        let members = core.state.withLock { $0.registry.members() }
-        switch goal {
-        case .idleness: return (members, false)
-        case .admission: return (members.filter(\.isPending), true)
-        }
-    }
-}
-
-/// Finds the operations, among those that a wait for a queue directly or indirectly waits for, that can never finish.
-///
-/// An operation can finish when all that it waits for can, and a submission is admitted when one operation of its queue
-/// can go on. What the simulation does not know for certain to wait is assumed to finish: claims behind others in the
-/// wait queue of an exclusion, and those with very many holders in their way.
-///
-/// - Complexity: O(n + e) for n operations and e waits; a claim is asked again for each of its holders that finishes.
-private struct FinishSimulation {
-    private struct Node {
-        let operation: AnyOperation
-        /// The nodes that this one waits for, other than through exclusions.
-        var sources: [Int] = []
-        /// The nodes that have this one among their sources.
-        var dependents: [Int] = []
-        /// The number of sources that still have to finish.
-        var missing = 0
-        /// The holders of the exclusions that the operation waits for; nil if it waits for none.
-        var holders: [Int]?
-        /// The nodes that have this one among their holders.
-        var claimants: [Int] = []
-        var isFinishable = false
-    }
-
-    private static let maxHolders = 256
-
-    private var nodes: [Node]
-    private var places: [ObjectIdentifier: Int]
-
-    init(from origin: AnyOperation, _ waits: [ObjectIdentifier: QueueWait]) {
-        nodes = [Node(operation: origin)]
-        places = [ObjectIdentifier(origin): 0]
-        var next = 0
-        while next < nodes.count {
-            readWaits(of: next, waits)
-            next += 1
-        }
-        for place in nodes.indices { finish(place) }
-    }
-
-    private mutating func readWaits(of place: Int, _ waits: [ObjectIdentifier: QueueWait]) {
-        let operation = nodes[place].operation
-        var (sources, oneSuffices) = (operation.waitsFor, false)
-        if let wait = waits[ObjectIdentifier(operation)] { (sources, oneSuffices) = wait.operationsThatDecide() }
-        nodes[place].sources = sources.map { node(of: $0) }
-        nodes[place].missing = oneSuffices ? min(1, sources.count) : sources.count
-        for source in nodes[place].sources { nodes[source].dependents.append(place) }
-        let wait = ExclusionManager.wait(of: operation, upTo: Self.maxHolders)
-        guard let wait, wait.holders.count < Self.maxHolders else { return }
-        let holders = wait.holders.map { node(of: $0) }
-        nodes[place].holders = holders
-        for holder in holders { nodes[holder].claimants.append(place) }
-    }
-
-    private mutating func node(of operation: AnyOperation) -> Int {
-        let place = places[ObjectIdentifier(operation), default: nodes.count]
-        if place == nodes.count {
-            places[ObjectIdentifier(operation)] = place
-            nodes.append(Node(operation: operation))
-        }
-        return place
-    }
-
-    /// Finishes an operation if it can finish, and then all others that can finish because of that.
-    private mutating func finish(_ first: Int) {
-        var finishable: [Int] = []
-        func note(_ place: Int) {
-            if nodes[place].isFinishable || nodes[place].missing > 0 || !canClaim(place) { return }
-            nodes[place].isFinishable = true
-            finishable.append(place)
-        }
-        note(first)
-        while let place = finishable.popLast() {
-            for dependent in nodes[place].dependents {
-                nodes[dependent].missing -= 1
-                note(dependent)
-            }
-            for claimant in nodes[place].claimants { note(claimant) }
-        }
-    }
-
-    /// Returns true if the operation waits for no exclusion that operations hold which may be stuck.
-    private func canClaim(_ place: Int) -> Bool {
-        guard let holders = nodes[place].holders else { return true }
-        let remaining = holders.lazy.filter { !nodes[$0].isFinishable }.map { ObjectIdentifier(nodes[$0].operation) }
-        return ExclusionManager.fits(nodes[place].operation, beside: Set(remaining))
-    }
-
-    /// Returns a shortest cycle of stuck operations, which begins with the origin. Returns nil if the origin can
-    /// finish, or if it is stuck only because of others, which another search ends.
-    func cycle() -> [AnyOperation]? {
-        if nodes[0].isFinishable { return nil }
-        return CycleFinder.cycle(through: nodes[0].operation) { operation in
-            guard let place = places[ObjectIdentifier(operation)] else { return [] }
-            let places = nodes[place].sources + (nodes[place].holders ?? [])
-            return places.lazy.map { nodes[$0] }.filter { !$0.isFinishable }.map(\.operation)
-        }
-    }
-
-    /// Returns true if everything that is stuck in the other simulation is stuck in this one.
-    func findsStuck(_ other: FinishSimulation) -> Bool {
-        other.nodes.allSatisfy { node in
-            node.isFinishable || places[ObjectIdentifier(node.operation)].map { !nodes[$0].isFinishable } ?? false
         }
     }
 }
@@ -221,5 +91,176 @@ extension QueueCore {
     private func waitUntilIdle(afterClosing: Bool) async {
         if afterClosing { await waitUntilClosed() }
         await waitUntilIdle()
+    }
+}
+
+// MARK: - Searching
+
+/// The waits of bodies for queues, and the search for deadlocks among them.
+///
+/// While there are waits, one search for all of them is made from time to time: a second after a wait has begun, and
+/// then each time after twice as long, because a deadlock does not disappear. The pause is also ten times as long as
+/// the search took, so that searches take no more than a tenth of one core.
+enum QueueWaits {
+    private struct State {
+        /// The waits that have not ended, by the operation that stands for the wait, and with the order in which they
+        /// began.
+        var waits: [ObjectIdentifier: (wait: QueueWait, number: UInt64)] = [:]
+        var lastNumber: UInt64 = 0
+        /// The time of the next search. Nil if none is scheduled.
+        var next: Int64?
+        /// The earliest time of a search.
+        var earliest: Int64 = 0
+        var pause = firstPause
+    }
+
+    private static let firstPause: Int64 = 1_000_000_000
+    private static let longestPause: Int64 = 64_000_000_000
+    /// The number of times that a search is repeated at once because waits have changed meanwhile.
+    private static let maxPasses = 8
+
+    private static let state = Locked(State())
+
+    fileprivate static func add(_ wait: QueueWait) {
+        let now = TimerThread.now
+        let time = state.withLock { state -> Int64? in
+            state.lastNumber += 1
+            state.waits[ObjectIdentifier(wait.placeholder)] = (wait, state.lastNumber)
+            if !wait.isSearched { return nil }
+            state.pause = firstPause
+            return schedule(now + firstPause, &state)
+        }
+        if let time { search(at: time) }
+    }
+
+    fileprivate static func remove(_ wait: QueueWait) {
+        // The waits are released outside the lock.
+        _ = state.withLock { $0.waits.removeValue(forKey: ObjectIdentifier(wait.placeholder)) }
+    }
+
+    /// Returns the time for which the caller has to start a timer, or nil if an earlier search is scheduled.
+    private static func schedule(_ time: Int64, _ state: inout State) -> Int64? {
+        let time = max(time, state.earliest)
+        if let next = state.next, next <= time { return nil }
+        state.next = time
+        return time
+    }
+
+    private static func search(at time: Int64) {
+        TimerThread.shared.call(at: time) {
+            // A later call has scheduled an earlier search.
+            guard state.withLock({ $0.next == time }) else { return }
+            TaskFactory.services.spawn { await search() }
+        }
+    }
+
+    private static func search() async {
+        let start = TimerThread.now
+        let lastNumber = state.withLock { $0.lastNumber }
+        var hasEnded = false
+        for _ in 0..<maxPasses {
+            switch pass() {
+            case .foundNothing: break
+            case .ended: hasEnded = true
+            case .mustLookAgain:
+                await Task.yield()
+                continue
+            }
+            break
+        }
+        let end = TimerThread.now
+        let time = state.withLock { state -> Int64? in
+            state.next = nil
+            state.earliest = end + 10 * (end - start)
+            if !state.waits.values.contains(where: { $0.wait.isSearched }) { return nil }
+            let isNews = hasEnded || state.lastNumber != lastNumber
+            state.pause = isNews ? firstPause : min(2 * state.pause, longestPause)
+            return schedule(end + state.pause, &state)
+        }
+        if let time { search(at: time) }
+    }
+
+    private enum Pass {
+        case foundNothing
+        /// Waits have ended.
+        case ended
+        /// Claims have left their wait queues, or waits have changed during the pass.
+        case mustLookAgain
+    }
+
+    private static func pass() -> Pass {
+        // The queues are not idle before the pass has released the operations that it has seen.
+        let cores = state.withLock { state in
+            let cores = state.waits.values.flatMap { [$0.wait.core, $0.wait.queue] }
+            return Dictionary(cores.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values
+        }
+        for core in cores { core.addHolder() }
+        let result = endDeadlocks()
+        for core in cores { core.removeHolder() }
+        return result
+    }
+
+    private static func endDeadlocks() -> Pass {
+        let waits = state.withLock { $0.waits.values.sorted { $0.number < $1.number }.map(\.wait) }
+        let origins = waits.lazy.filter(\.isSearched).map(\.placeholder)
+        guard let first = WaitSimulation(from: Array(origins), through: QueueDecisions(waits)), !first.isClear,
+            let second = WaitSimulation(from: Array(origins), through: QueueDecisions(waits))
+        else { return .foundNothing }
+        return switch first.resolve(confirmedBy: second) {
+        case .unconfirmed, .queuesLeft: .mustLookAgain
+        case .ended: .ended
+        }
+    }
+}
+
+/// What the operations of queues have to do before waits for these queues end, for one simulation.
+///
+/// All waits for the idleness of a queue share one operation that stands for it, and so do all waits for room in it. So
+/// the number of edges grows with the operations of the queue and the waits, and not with their product.
+struct QueueDecisions {
+    private struct Key: Hashable {
+        let core: ObjectIdentifier
+        let isIdleness: Bool
+    }
+
+    private var waits: [ObjectIdentifier: QueueWait]
+    /// The waits of the operations that are to be admitted.
+    private var submissions: [ObjectIdentifier: QueueWait]
+    private var keys: [ObjectIdentifier: (wait: QueueWait, isIdleness: Bool)] = [:]
+    private var shared: [Key: AnyOperation] = [:]
+
+    init(_ waits: [QueueWait] = []) {
+        self.waits = Dictionary(waits.map { (ObjectIdentifier($0.placeholder), $0) }) { first, _ in first }
+        let submissions = waits.compactMap { wait in wait.submitted.map { (ObjectIdentifier($0), wait) } }
+        self.submissions = Dictionary(submissions) { first, _ in first }
+    }
+
+    var isEmpty: Bool { waits.isEmpty }
+
+    func wait(of placeholder: AnyOperation) -> QueueWait? { waits[ObjectIdentifier(placeholder)] }
+
+    /// True for an operation that stands for a queue, and that nobody but the simulation knows.
+    func isShared(_ operation: AnyOperation) -> Bool { keys[ObjectIdentifier(operation)] != nil }
+
+    /// Returns the operations that a placeholder, or an operation that is to be admitted, waits for. Returns nil for
+    /// other operations.
+    ///
+    /// - Returns: The operations, and whether one of them suffices.
+    mutating func sources(of operation: AnyOperation) -> (operations: [AnyOperation], oneSuffices: Bool)? {
+        if isEmpty { return nil }
+        if let wait = wait(of: operation) { return ([sharedOperation(for: wait)], false) }
+        if let wait = submissions[ObjectIdentifier(operation)] { return ([wait.placeholder], false) }
+        guard let (wait, isIdleness) = keys[ObjectIdentifier(operation)] else { return nil }
+        let members = wait.core.state.withLock { $0.registry.members() }
+        return isIdleness ? (members, false) : (members.filter(\.isPending), true)
+    }
+
+    private mutating func sharedOperation(for wait: QueueWait) -> AnyOperation {
+        let key = Key(core: ObjectIdentifier(wait.core), isIdleness: wait.goal == .idleness)
+        if let operation = shared[key] { return operation }
+        let operation = AsyncOperation<Void> {}
+        shared[key] = operation
+        keys[ObjectIdentifier(operation)] = (wait, key.isIdleness)
+        return operation
     }
 }

@@ -366,6 +366,56 @@ import Testing
         #expect(misuses.events.count == 1)
     }
 
+    @Test("An operation that a body waits for goes ahead of a claim that waits for that body")
+    func idlenessBehindAWaitQueue() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        let file = "file \(#function)"
+        let (holds, added) = (Gate(), Gate())
+        let body = AsyncOperation("body") {
+            holds.open()
+            await added.wait()
+            await q.waitUntilIdle()
+        }
+        body.addCondition(.mutuallyExclusive(file, mode: .shared))
+        p.add(body)
+        await holds.wait()
+        let writer = AsyncOperation("writer") {}.addCondition(.mutuallyExclusive(file))
+        p.add(writer)
+        let reader = AsyncOperation("reader") {}.addCondition(.mutuallyExclusive(file, mode: .shared))
+        q.add(reader)
+        added.open()
+        await p.waitUntilIdle()
+        #expect([body.ending, writer.ending, reader.ending] == ["success", "success", "success"])
+        #expect(misuses.events.isEmpty)
+    }
+
+    @Test("All deadlocks among many waits for one queue end together")
+    func manyWaitsForOneQueue() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        p.maxConcurrentOperationCount = 1_000
+        let gate = Gate()
+        let all = AsyncOperation("all") {}
+        let bodies = (0..<100).map { number in
+            AsyncOperation("body \(number)") {
+                await gate.wait()
+                await q.waitUntilIdle()
+            }
+        }
+        for body in bodies { all.addDependency(body) }
+        q.add(all)
+        p.add(bodies)
+        gate.open()
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect(all.ending == "success")
+        #expect(Set(misuses.events.map { $0.operation?.name }).count == bodies.count)
+        for path in cycles(misuses) {
+            #expect(path.count == 3 && path[0] == "idleness of ‘q’" && path[1] == "all", "\(path)")
+        }
+    }
+
     // MARK: Room
 
     @Test("A body whose queues feed each other is admitted beyond the limit")
@@ -416,6 +466,64 @@ import Testing
         await q.waitUntilIdle()
         #expect([body.ending, late.ending, behindGate.ending] == ["success", "success", "success"])
         #expect(misuses.events.map { $0.operation?.name } == ["stuck"])
+    }
+
+    @Test("An operation that an added one depends on is admitted at once", arguments: [false, true])
+    func submissionOfADependency(inABody: Bool) async throws {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        q.maxWaitingOperationCount = 1
+        let (first, middle, last) = (AsyncOperation("first") {}, AsyncOperation("middle") {}, AsyncOperation("last") {})
+        last.addDependency(middle)
+        middle.addDependency(first)
+        @Sendable func submit() async throws {
+            for operation in [last, middle, first] { try await q.submit(operation) }
+        }
+        if inABody { try await p.run(AsyncOperation("body") { try await submit() }) } else { try await submit() }
+        await q.waitUntilIdle()
+        #expect([first.ending, middle.ending, last.ending] == ["success", "success", "success"])
+        #expect(misuses.events.isEmpty)
+    }
+
+    @Test("A submission that an operation which was added later depends on is admitted beyond the limit")
+    func submissionOfALateDependency() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        q.maxWaitingOperationCount = 1
+        let (first, dependent) = (AsyncOperation("first") {}, AsyncOperation("dependent") {})
+        let filler = AsyncOperation("filler") {}
+        dependent.addDependency(first)
+        filler.addDependency(dependent)
+        q.add(filler)
+        let began = Gate()
+        p.add(
+            AsyncOperation("body") {
+                began.open()
+                try await q.submit(first)
+            })
+        await began.wait()
+        q.add(dependent)
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect([first.ending, dependent.ending, filler.ending] == ["success", "success", "success"])
+    }
+
+    @Test("All submissions of one deadlock are admitted together")
+    func manySubmissions() async {
+        let misuses = EventLog<Misuse>()
+        let (p, q) = (Self.queue("p", misuses), Self.queue("q", misuses))
+        p.maxConcurrentOperationCount = 1_000
+        q.maxWaitingOperationCount = 1
+        let late = (0..<100).map { AsyncOperation("late \($0)") {} }
+        let all = AsyncOperation("all") {}
+        let bodies = late.map { operation in AsyncOperation { try await q.submit(operation) } }
+        for body in bodies { all.addDependency(body) }
+        q.add(all)
+        p.add(bodies)
+        await p.waitUntilIdle()
+        await q.waitUntilIdle()
+        #expect(late.allSatisfy { $0.ending == "success" } && all.ending == "success")
+        #expect(misuses.events.isEmpty)
     }
 
     @Test("A body that is cancelled while a queue is full does not submit")

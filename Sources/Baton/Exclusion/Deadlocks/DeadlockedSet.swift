@@ -227,15 +227,22 @@ struct WaitSimulation {
     private var blockedOnlyByQueues: [StuckOperation] = []
     private var stuck: [StuckOperation] = []
     private var cycles: [DeadlockedCycle] = []
+    /// What waits for queues need. If there are any, the simulation ends these waits, and no other cycles.
+    private var decisions: QueueDecisions
+    /// The waits for queues that have to end, each with a cycle through it.
+    private var endlessWaits: [(wait: QueueWait, cycle: [AnyOperation])] = []
 
     /// True if all operations can finish.
-    var isClear: Bool { blockedOnlyByQueues.isEmpty && cycles.isEmpty }
+    var isClear: Bool { blockedOnlyByQueues.isEmpty && cycles.isEmpty && endlessWaits.isEmpty }
 
     /// Returns nil if there are more operations or claims than `limit`, or if one operation waits for at least as many
     /// others.
-    init?(from origins: [AnyOperation], limit: Int = .max) {
+    ///
+    /// - Parameter decisions: The waits for queues that the simulation follows.
+    init?(from origins: [AnyOperation], through decisions: QueueDecisions = QueueDecisions(), limit: Int = .max) {
         guard let machine = ExclusionManager.snapshot(maxClaims: limit) else { return nil }
         self.machine = machine
+        self.decisions = decisions
         guard collectNodes(from: origins, limit: limit) else { return nil }
         run()
     }
@@ -247,14 +254,16 @@ struct WaitSimulation {
         while next < nodes.count {
             if nodes.count > limit { return false }
             let operation = nodes[next].operation
-            let sources = operation.waitsFor(first: limit)
-            if !sources.isComplete { return false }
-            for source in sources.operations {
+            let decision = decisions.sources(of: operation)
+            let sources = decision == nil ? operation.waitsFor(first: limit) : nil
+            if sources?.isComplete == false { return false }
+            for source in decision?.operations ?? sources?.operations ?? [] {
                 let place = place(of: source)
                 nodes[next].sources.append(place)
                 nodes[place].dependents.append(next)
             }
-            nodes[next].unfinishedSources = nodes[next].sources.count
+            let count = nodes[next].sources.count
+            nodes[next].unfinishedSources = decision?.oneSuffices == true ? min(1, count) : count
             for holder in machine.possibleBlockers(of: operation, within: &search) { _ = place(of: holder) }
             next += 1
         }
@@ -278,10 +287,51 @@ struct WaitSimulation {
     private mutating func run() {
         for place in nodes.indices { finish(place) }
         letThoseBlockedByQueuesPass()
+        if !decisions.isEmpty { return findEndlessWaits() }
         stuck = nodes.filter { !$0.isFinishable }.map(\.asStuckOperation)
         for place in nodes.indices {
             while !nodes[place].isFinishable { breakCycle(from: place) }
         }
+    }
+
+    /// Finds the waits for queues that are on cycles of stuck operations. After each of them, the operations that can
+    /// finish because this wait ends are assumed to do so.
+    ///
+    /// - Complexity: O(n + e) for n stuck operations and e waits, and as much again for each wait for idleness, whose
+    ///   error names its cycle.
+    private mutating func findEndlessWaits() {
+        var graph = Digraph()
+        for node in nodes.indices {
+            if !nodes[node].isFinishable { for next in stuckNeighbours(of: node) { graph.addEdge(to: next) } }
+            graph.closeNode()
+        }
+        var ended: [Int] = []
+        for place in graph.cyclicComponents().joined().sorted() where !nodes[place].isFinishable {
+            guard let wait = decisions.wait(of: nodes[place].operation), wait.isSearched else { continue }
+            var cycle: [Int] = []
+            if wait.goal == .idleness {
+                guard let found = graph.cycle(through: place, where: { !nodes[$0].isFinishable }) else { continue }
+                cycle = found
+            }
+            endlessWaits.append(
+                (wait, cycle.map { nodes[$0].operation }.filter { !decisions.isShared($0) }))
+            ended.append(place)
+            assumeFinished(place)
+        }
+        // Only what these waits directly or indirectly wait for has to be confirmed.
+        stuck = graph.reachable(from: ended).filter { !decisions.isShared(nodes[$0].operation) }
+            .map { nodes[$0].asStuckOperation }
+    }
+
+    private func stuckNeighbours(of place: Int) -> [Int] {
+        var places = nodes[place].sources.filter { !nodes[$0].isFinishable }
+        if !nodes[place].hasExclusions,
+            let holder = machine.obstacle(for: nodes[place].operation)?.holder,
+            let place = self.places[ObjectIdentifier(holder)]
+        {
+            places.append(place)
+        }
+        return places
     }
 
     /// Finishes the operation at `first` if it can finish, and then all others that can finish because of that.
@@ -369,11 +419,23 @@ struct WaitSimulation {
 
     /// Resolves the deadlocks that both simulations have found. Because the same operations are stuck in both, their
     /// waits have existed throughout the time between the two.
-    func resolve(confirmedBy second: WaitSimulation) {
+    @discardableResult
+    func resolve(confirmedBy second: WaitSimulation) -> Resolution {
         let queued = second.blockedOnlyByQueues.byOperation
         let confirmed = blockedOnlyByQueues.filter { queued[ObjectIdentifier($0.operation)] == $0 }
-        if confirmed.count(where: { ExclusionManager.leaveQueues($0.operation) }) > 0 { return }
-        guard second.stuck.includes(stuck) else { return }
+        if confirmed.count(where: { ExclusionManager.leaveQueues($0.operation) }) > 0 { return .queuesLeft }
+        guard second.stuck.includes(stuck) else { return .unconfirmed }
         for cycle in cycles { cycle.break() }
+        for (wait, cycle) in endlessWaits { wait.end(cycle) }
+        return .ended
+    }
+
+    enum Resolution {
+        /// The second simulation does not confirm the first one.
+        case unconfirmed
+        /// Claims have left their wait queues.
+        case queuesLeft
+        /// What was stuck has been ended.
+        case ended
     }
 }
