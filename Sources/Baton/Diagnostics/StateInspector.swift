@@ -74,7 +74,7 @@ extension AnyOperation {
             waits = waits.flatMap { wait in (wait.source as? Fence)?.underlyingWaits ?? [wait] }
         }
         return waits + groups.flatMap(\.waitsFor).map { Wait(kind: .child, source: $0) }
-            + listeners.flatMap(\.waitsFor).map { Wait(kind: .element, source: $0) }
+            + listeners.flatMap { listener in listener.waitsFor.map { Wait(kind: listener.kindOfWait, source: $0) } }
     }
 
     private final func hasIdentity(at place: Deduplication.EntryNumber) -> Bool {

@@ -1,18 +1,31 @@
 /// Awaiting an outcome. A body that waits releases its permit when its first wait begins, and takes one again before
 /// its last wait ends, so that a queue of width 1 can run a graph nested to any depth.
 extension AnyOperation {
+    /// Returns when this operation has finished and its observers have been told. Finds out for whom the task waits.
+    nonisolated(nonsending) final func awaitOutcome() async throws(OperationError) {
+        let task = WorkerTaskContext.current
+        try await awaitOutcome(for: task?.running, upstreamOf: task?.iteration)
+    }
+
     /// Returns when this operation has finished and its observers have been told.
     ///
     /// - Parameters:
     ///   - body: The operation whose body waits; nil if another task waits.
+    ///   - iteration: The iteration of that body whose upstream the task iterates; nil for all other tasks.
     ///   - asChild: True if the body has started this operation, so that a cancellation of the body reaches it.
     ///   - begun: Called when the wait is registered, and before the permit is released, so that the operations it
     ///     lists come before others that wait for a permit.
     /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
     nonisolated(nonsending) final func awaitOutcome(
-        for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
+        for body: AnyOperation?, upstreamOf iteration: (any UpstreamIteration)? = nil, asChild: Bool = false,
+        begun: () -> Void = {}
     ) async throws(OperationError) {
         if withLife({ $0.phase == .finished }) {
+            if isObserved { await waitUntilFinishedIsPublished() }
+            return
+        }
+        if let body, let iteration {
+            if let error = await UpstreamWait.wait(for: self, as: body, in: iteration, begun: begun) { throw error }
             if isObserved { await waitUntilFinishedIsPublished() }
             return
         }
@@ -39,7 +52,7 @@ extension AnyOperation {
 
     /// Refuses this wait if it has closed a cycle of bodies that wait for one another, as an add can. If there are
     /// operations on the cycle that have not begun, these fail instead.
-    private final func refuseWaitOnCycle(of body: AnyOperation) {
+    final func refuseWaitOnCycle(of body: AnyOperation) {
         guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }
@@ -182,7 +195,7 @@ struct Pause: Sendable {
     ///   - subject: The object that synchronizes the pause with its end, for ThreadSanitizer.
     ///   - begun: Stores the pause for the code that will end it, once. Returns false if there is nothing to wait for.
     nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
-        let openWait = WorkerTaskContext.current?.running?.beginWait()
+        let openWait = WorkerTaskContext.current?.holderOfPermit?.beginWait()
         _ = await withUnsafeContinuation { continuation in
             let pause = Pause(
                 continuation: continuation, body: openWait?.body, run: openWait?.run ?? 0, subject: subject)
@@ -243,13 +256,15 @@ struct Waiter {
 }
 
 /// An iteration that awaits many operations and receives their outcomes, each with the number that was given at its
-/// registration. No lock is held during a call.
+/// registration, or a wait by the task that iterates upstream. No lock is held during a call.
 protocol OutcomeListener: AnyObject, Sendable {
+    /// How explanations call the waits for the operations.
+    var kindOfWait: OperationWait.Kind { get }
     /// The operations that have not ended, in the order in which they were registered.
     var waitsFor: [AnyOperation] { get }
     /// Returns at most `limit` of these operations, any of them, in the order in which they were registered.
     func waitsFor(first limit: Int) -> [AnyOperation]
-    /// The operation whose body waits for them.
+    /// The operation whose body waits for them; nil once it does not wait for them any more.
     var body: AnyOperation? { get }
     /// True if somebody waits for the next element, and there is none yet.
     var awaitsMore: Bool { get }

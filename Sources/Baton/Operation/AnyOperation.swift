@@ -263,7 +263,7 @@ extension AnyOperation {
     /// - Throws: ``OperationError/dependencyCycle(_:)`` if a body awaits an operation that waits for the operation of
     ///   that body. No error of the operation itself.
     public final func waitUntilFinished() async throws(OperationError) {
-        try await awaitOutcome(for: WorkerTaskContext.current?.running)
+        try await awaitOutcome()
     }
 }
 

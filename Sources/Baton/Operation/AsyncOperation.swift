@@ -177,7 +177,7 @@ extension AsyncOperation {
     ///   waits for the operation of that body.
     public final var value: Output {
         get async throws(OperationError) {
-            try await awaitOutcome(for: WorkerTaskContext.current?.running)
+            try await awaitOutcome()
             return try finishedResult.get()
         }
     }

@@ -195,11 +195,14 @@ final class RunScope: Sendable {
     /// Returns when the operation has finished, even if the caller is cancelled, so that no work continues without a
     /// caller.
     nonisolated(nonsending) func outcome() async throws(OperationError) {
-        let body = parent ?? WorkerTaskContext.current?.running
+        let task = parent == nil ? WorkerTaskContext.current : nil
+        let body = parent ?? task?.running
         // `withTaskCancellationHandler` does not rethrow typed errors.
         let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
             do throws(OperationError) {
-                try await operation.awaitOutcome(for: body, asChild: parent != nil) { add(from: origin(of: body)) }
+                try await operation.awaitOutcome(for: body, upstreamOf: task?.iteration, asChild: parent != nil) {
+                    add(from: origin(of: body))
+                }
                 return .success(())
             } catch { return .failure(error) }
         } onCancel: {

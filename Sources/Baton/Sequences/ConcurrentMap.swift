@@ -2,8 +2,8 @@
 ///
 /// A separate task iterates upstream and adds an operation for each element, while there is room. Each operation
 /// informs this object when it ends. The consumer asks for the next output on its own task; if that task runs a body,
-/// the body releases its permit while it waits.
-final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ShutdownListener {
+/// the body releases its permit while it waits, and the task that iterates upstream acts for the body.
+final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: UpstreamIteration, ShutdownListener {
     typealias Machine = ConcurrentMapStateMachine<RunScope, Output, Failure>
 
     private struct State {
@@ -15,12 +15,12 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         var stopsUpstream = false
         /// The operation whose body iterates, if the consumer is one.
         var body: AnyOperation?
+        /// The iteration whose upstream is this one, if the task that iterates it acts for that body.
+        var outer: (any UpstreamIteration)?
     }
 
     private let state: Locked<State>
     private let queue: AsyncOperationQueue
-    /// The task-local values of the consumer's task, which the operations get although another task adds them.
-    private let taskLocals: TaskLocalValues?
     private let make: @Sendable (Element) -> AsyncOperation<Output>
 
     init(
@@ -29,18 +29,27 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     ) {
         state = Locked(State(machine: machine))
         self.queue = queue
-        taskLocals = queue.core.taskLocalValues
         self.make = make
     }
 
     /// The operations that the body waits for, in the search for cycles.
-    var waitsFor: [AnyOperation] { state.withLock { $0.machine.operationsInFlight }.map(\.operation) }
-
-    func waitsFor(first limit: Int) -> [AnyOperation] {
-        state.withLock { $0.machine.operationsInFlight(last: limit) }.map(\.operation)
+    var waitsFor: [AnyOperation] {
+        body == nil ? [] : state.withLock { $0.machine.operationsInFlight }.map(\.operation)
     }
 
-    var body: AnyOperation? { state.withLock { $0.body } }
+    func waitsFor(first limit: Int) -> [AnyOperation] {
+        body == nil ? [] : state.withLock { $0.machine.operationsInFlight(last: limit) }.map(\.operation)
+    }
+
+    var kindOfWait: OperationWait.Kind { .element }
+
+    var body: AnyOperation? {
+        let (body, outer) = state.withLock { ($0.body, $0.outer) }
+        // A body that has left the outer loop does not wait for the inner iteration, which may go on until its
+        // operations have ended.
+        if let outer, outer.body == nil { return nil }
+        return body
+    }
 
     var awaitsMore: Bool { state.withLock { !$0.consumers.isEmpty } }
 
@@ -112,39 +121,41 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         if state.withLock({ $0.machine.isOver }) { leaveBody() }
     }
 
-    private func leaveBody() {
-        let body = state.withLock { $0.body.take() }
-        body?.stopListening(self)
-    }
+    private func leaveBody() { forgetBody()?.stopListening(self) }
 
     /// Forgets the body, which has ended. Another task may go on with the iterator.
-    func bodyEnded() {
-        let body = state.withLock { $0.body.take() }
-        withExtendedLifetime(body) {}
+    func bodyEnded() { _ = forgetBody() }
+
+    private func forgetBody() -> AnyOperation? {
+        // Both are released outside the lock.
+        let (body, outer) = state.withLock { ($0.body.take(), $0.outer.take()) }
+        return withExtendedLifetime(outer) { body }
     }
 
     // MARK: Upstream
 
     private func start<Upstream: AsyncSequence & Sendable>(_ upstream: Upstream)
     where Upstream.Element == Element, Upstream.Failure == Failure {
-        if let body = WorkerTaskContext.current?.running {
-            state.withLock { $0.body = body }
+        let task = WorkerTaskContext.current
+        if let body = task?.running {
+            state.withLock { ($0.body, $0.outer) = (body, task?.iteration) }
             body.startListening(self)
         }
         queue.core.startListening(self)
         iterate(upstream) { TransferredIterator(iterator: upstream.makeAsyncIterator()) }
     }
 
-    /// Starts a task that iterates upstream until its end. If user code cancels the task, another task goes on.
+    /// Starts a task that iterates upstream until its end. It has the task-local values of the consumer's task, and
+    /// acts for the body that iterates, if there is one. If user code cancels the task, another task goes on.
     private func iterate<Upstream: AsyncSequence & Sendable>(
         _ upstream: Upstream, from begin: @escaping @Sendable () -> TransferredIterator<Upstream>
     ) where Upstream.Element == Element, Upstream.Failure == Failure {
-        let task = queue.core.taskFactory.spawn { [self] in
-            switch await iterateUntilCancelled(upstream, from: begin) {
-            case .over(let failure):
-                queue.core.stopListening(self)
-                change { $0.upstreamEnded(failure) }
-            case .goesOn(let next): iterate(upstream) { next }
+        let actsForBody = body != nil
+        let task = queue.core.taskFactory.spawnWithTaskLocals { [self] in
+            if actsForBody {
+                await WorkerTaskContext.run(upstreamOf: self) { await iterateOnThisTask(upstream, from: begin) }
+            } else {
+                await iterateOnThisTask(upstream, from: begin)
             }
         }
         // The iteration may have been cancelled before `upstreamTask` was set.
@@ -153,6 +164,17 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
             return state.stopsUpstream
         }
         if isStopped { task.cancel() }
+    }
+
+    private func iterateOnThisTask<Upstream: AsyncSequence & Sendable>(
+        _ upstream: Upstream, from begin: @escaping @Sendable () -> TransferredIterator<Upstream>
+    ) async where Upstream.Element == Element, Upstream.Failure == Failure {
+        switch await iterateUntilCancelled(upstream, from: begin) {
+        case .over(let failure):
+            queue.core.stopListening(self)
+            change { $0.upstreamEnded(failure) }
+        case .goesOn(let next): iterate(upstream) { next }
+        }
     }
 
     /// Iterates upstream until it ends or until user code cancels the task. Returns `.over` after the iterator was
@@ -165,7 +187,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
             // Checked after each call of user code, which may have cancelled this task.
             if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(transferred) }
             if let element = transferred.element.take() {
-                if let taskLocals { taskLocals.bind { submit(element) } } else { submit(element) }
+                submit(element)
                 continue
             }
             do throws(Failure) {
@@ -200,8 +222,8 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     private func submit(_ element: Element) {
         let operation = make(element)
         let run = RunScope(operation, on: queue.core)
-        let (taken, body) = state.withLock { ($0.machine.take(run), $0.body) }
-        guard let place = taken else { return }
+        guard let place = state.withLock({ $0.machine.take(run) }) else { return }
+        let body = body
         if let body, body.currentPriority > operation.currentPriority {
             AnyOperation.raise([operation], to: body.currentPriority)
         }

@@ -167,9 +167,13 @@ extension OperationOutputs {
 /// cannot wait for them. While the queue is suspended, operations that have not started produce no outputs.
 ///
 /// The body of an operation may iterate such a sequence, even on its own queue, whatever the width of that queue: the
-/// body releases its permit while it waits for an output, as it does when it awaits another operation. A child task of
-/// a body does not release the permit. An operation of the sequence that waits for the operation whose body iterates
-/// would never end, and fails with ``OperationError/dependencyCycle(_:)``.
+/// body releases its permit while it, or a child task of it, waits for an output, as when it awaits another operation.
+/// An operation of the sequence that waits for the operation whose body iterates would never end, and fails with
+/// ``OperationError/dependencyCycle(_:)``.
+///
+/// Upstream is iterated on a task of its own, with the task-locals of the task that iterates. If a body iterates, what
+/// upstream runs or awaits counts as run or awaited by that body, for instance the operations of an inner `deliver`. It
+/// does so until the body has left the loop or has ended. The permit is not released for that.
 public struct OperationOutputs<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Upstream.Element: Sendable {
     /// The output of an operation.

@@ -187,6 +187,17 @@ package struct TaskFactory: Sendable {
             Task.detached(priority: priority) { await body() }
         }
     }
+
+    /// Spawns a task that finds the task-local values of the calling task. It inherits nothing else.
+    func spawnWithTaskLocals(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        // The default of a detached task. Without it, the task would inherit the priority of the calling task.
+        let priority = priority ?? .medium
+        return if let executor {
+            Task(executorPreference: executor, priority: priority) { await body() }
+        } else {
+            Task(priority: priority) { await body() }
+        }
+    }
 }
 
 extension AnyOperation {

@@ -257,4 +257,148 @@ import Testing
         stage.steps.runAll()
         #expect(body.ending == "success")
     }
+
+    // MARK: Upstream
+
+    /// How the elements that a body delivers come from operations on the same queue.
+    enum Upstream: CaseIterable {
+        case chain, pages
+
+        /// Returns the numbers from 0 up to, but not including, `count`. An operation calls `body` with each of them.
+        func numbers(
+            _ count: Int, on queue: AsyncOperationQueue, _ body: @escaping @Sendable (Int) async throws -> Void
+        ) -> AsyncThrowingStream<Int, any Error> {
+            let next: @Sendable () async throws -> Int?
+            switch self {
+            case .chain:
+                final class Holder: Sendable {
+                    nonisolated(unsafe) var iterator: OperationOutputs<Numbers<Never>, Int>.Iterator
+
+                    init(_ iterator: OperationOutputs<Numbers<Never>, Int>.Iterator) { self.iterator = iterator }
+                }
+                let outputs = Numbers(count).deliver(
+                    on: queue, width: 1, configure: { operation, number in operation.name = "\(number)" },
+                    { number in
+                        try await body(number)
+                        return number
+                    })
+                let holder = Holder(outputs.makeAsyncIterator())
+                next = { try await holder.iterator.next() }
+            case .pages:
+                let taken = Tally()
+                next = {
+                    let number = taken.count
+                    taken.add()
+                    if number == count { return nil }
+                    return try await queue.run(
+                        AsyncOperation("\(number)") {
+                            try await body(number)
+                            return number
+                        })
+                }
+            }
+            return AsyncThrowingStream(unfolding: next)
+        }
+    }
+
+    @Test(
+        "A body that does not wait for an output keeps its permit, although upstream waits",
+        arguments: Upstream.allCases)
+    func aBodyKeepsItsPermitWhileUpstreamWaits(upstream: Upstream) {
+        let stage = TestQueue(width: 1)
+        let (queue, log) = (stage.queue, stage.log)
+        let gate = Gate()
+        let body = AsyncOperation("iterates") {
+            for try await number in upstream.numbers(3, on: queue, { number in log("\(number)") })
+                .deliver(on: queue, { number in number })
+            {
+                if number == 0 { await gate.wait() }
+                log("has \(number)")
+            }
+        }
+        stage.run(body)
+        stage.run(stage.noting("other"))
+        #expect(stage.ran == ["0"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.sorted() == ["0", "1", "2", "has 0", "has 1", "has 2", "other"])
+        #expect(body.ending == "success")
+    }
+
+    @Test("A body that has left its loop does not wait for what upstream has run", arguments: Upstream.allCases)
+    func aBodyThatHasLeftItsLoopDoesNotWaitForUpstream(upstream: Upstream) {
+        let stage = TestQueue()
+        let (queue, log) = (stage.queue, stage.log)
+        let (gate, end) = (Gate(), Gate())
+        let body = AsyncOperation("iterates") { (context: OperationContext) in
+            let operation = context.operation
+            let numbers = upstream.numbers(3, on: queue) { number in
+                if number != 1 { return }
+                await gate.wait()
+                do { try await operation.waitUntilFinished() } catch { log("\(error)") }
+                log("awaited")
+            }
+            for try await _ in numbers.deliver(on: queue, { number in number }) { break }
+            gate.open()
+            await end.wait()
+        }
+        stage.run(body)
+        #expect(body.explain().waitsFor == [])
+        #expect(stage.ran == [])
+        end.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["awaited"])
+        #expect(body.ending == "success")
+    }
+
+    @Test("What upstream runs after the body has ended comes from outside", arguments: Upstream.allCases)
+    func upstreamMayOutliveTheBody(upstream: Upstream) {
+        final class Holder: Sendable {
+            nonisolated(unsafe) var iterator: OperationOutputs<AsyncThrowingStream<Int, any Error>, Int>.Iterator?
+        }
+        let stage = TestQueue(width: 2)
+        let (queue, holder, tokens, log) = (stage.queue, Holder(), Tokens(), stage.log)
+        stage.run(
+            AsyncOperation("iterates") { () -> Token in
+                let numbers = upstream.numbers(9, on: queue) { number in log("\(number)") }
+                holder.iterator = numbers.deliver(on: queue, width: 1, { number in number }).makeAsyncIterator()
+                _ = try await holder.iterator?.next()
+                return tokens.make()
+            })
+        #expect(tokens.alive == 0)
+        let (gate, slow) = (Gate(), Gate())
+        stage.steps.task {
+            while let number = try? await holder.iterator?.next() {
+                log("has \(number)")
+                if number == 3 { await gate.wait() }
+            }
+        }
+        stage.run(stage.waiting("slow", at: slow))
+        queue.addBarrier("barrier") { log("barrier") }
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.contains("has 3"))
+        #expect(!stage.ran.contains("8"))
+        slow.open()
+        stage.steps.runAll()
+        #expect(stage.ran.contains("barrier"))
+        #expect(log.events.last == "has 8")
+    }
+
+    @Test("Explanations name the operation for which upstream waits", arguments: Upstream.allCases)
+    func explainNamesWhatUpstreamWaitsFor(upstream: Upstream) {
+        let stage = TestQueue(width: 1)
+        let queue = stage.queue
+        let gate = Gate()
+        let body = AsyncOperation("iterates") {
+            for try await _ in upstream.numbers(1, on: queue, { _ in await gate.wait() })
+                .deliver(on: queue, { number in number })
+            {}
+        }
+        stage.run(body)
+        #expect(body.explain().waitsFor.map(\.name) == ["0"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+    }
 }
