@@ -36,6 +36,13 @@ public struct SubprocessPipeline: Sendable {
     /// for what the one before it writes. An operation holds no permit while it waits for another program to be
     /// started, so a queue may be narrower than the pipeline.
     ///
+    /// As long as a program runs, its operation waits for the other programs to be started. Do not let one program wait
+    /// for the end of another, be it through a dependency, a barrier, an exclusion, a limit that is smaller than the
+    /// pipeline, or the width of a group. Otherwise the operation that waits fails with
+    /// ``OperationError/dependencyCycle(_:)`` or ``OperationError/exclusionDeadlock(_:)``, and its program counts as
+    /// never started, unless the awaited program has ended by then, because its output has fitted into the pipe. An
+    /// ``AsyncOperation`` of the whole pipeline may have any of these.
+    ///
     /// The operations cannot be retried one by one: a further attempt fails with
     /// ``SubprocessError/pipeUsed(program:)``.
     ///
@@ -43,7 +50,7 @@ public struct SubprocessPipeline: Sendable {
     /// - Complexity: O(*n*), where *n* is the number of programs.
     public func operations() -> [AsyncOperation<SubprocessResult>] {
         let pipes = programs.dropFirst().map { _ in ProgramPipe() }
-        return programs.enumerated().map { place, program in
+        let operations = programs.enumerated().map { place, program in
             var program = program
             program.pipeline = pipes
             let before = place > 0 ? pipes[place - 1] : nil
@@ -57,6 +64,8 @@ public struct SubprocessPipeline: Sendable {
             operation.didFinish { _ in ends.giveUp() }
             return operation
         }
+        for (place, pipe) in pipes.enumerated() { pipe.connect(operations[place], to: operations[place + 1]) }
+        return operations
     }
 }
 

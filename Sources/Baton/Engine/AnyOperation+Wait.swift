@@ -215,8 +215,8 @@ struct Pause: Sendable {
 }
 
 extension AnyOperation {
-    /// Registers an iteration of this operation's body, which waits for all operations that the listener awaits, until
-    /// ``stopListening(_:)``.
+    /// Registers an iteration or another wait of this operation's body, which waits for all operations that the
+    /// listener awaits, until ``stopListening(_:)``.
     final func startListening(_ listener: any OutcomeListener) {
         withLife { life in
             guard life.canWait else { return }
@@ -255,8 +255,8 @@ struct Waiter {
     var place = Awaited.ID.none
 }
 
-/// An iteration that awaits many operations and receives their outcomes, each with the number that was given at its
-/// registration, or a wait by the task that iterates upstream. No lock is held during a call.
+/// A wait for many operations, such as an iteration, that receives their outcomes, each with the number that was given
+/// at its registration. No lock is held during a call.
 protocol OutcomeListener: AnyObject, Sendable {
     /// How explanations call the waits for the operations.
     var kindOfWait: OperationWait.Kind { get }

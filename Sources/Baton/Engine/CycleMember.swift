@@ -11,6 +11,8 @@ enum CycleLink: Sendable {
     case child
     /// The body awaits the next one, or iterates over a sequence that makes it.
     case body
+    /// The body waits until the next one has begun. See ``PeerWait``.
+    case peer
     /// A condition awaits the next one, or has brought it along.
     case condition
     /// A handler awaits the next one.
@@ -58,7 +60,8 @@ struct CycleMember {
 
     private func link(to next: CycleMember) -> CycleLink {
         switch link {
-        case .barrier, .body, .condition, .handler: return link
+        case .barrier, .peer, .condition, .handler: return link
+        case .body: return operation.awaitsPeer(next.operation) ? .peer : .body
         // A group that has not begun waits for its dependencies, too.
         case .child: return operation.depends(on: next.operation) ? .dependency : .child
         case .dependency, .order, .key:
@@ -72,6 +75,12 @@ extension AnyOperation {
     /// True if the operation has not begun and `source` is one of its dependencies.
     fileprivate final func depends(on source: AnyOperation) -> Bool {
         withLife { ($0.phase == .created || $0.phase == .added) && edges.contains(source) }
+    }
+
+    /// True if the body waits until `peer` has begun.
+    fileprivate final func awaitsPeer(_ peer: AnyOperation) -> Bool {
+        let listeners = withLife { $0.phase == .executing ? $0.optionalState?.listeners ?? [] : [] }
+        return listeners.contains { ($0 as? PeerWait)?.waitsFor.contains { $0 === peer } ?? false }
     }
 
     /// True if the operation has joined `other`, or has entered the table of identities at the same place, so that it

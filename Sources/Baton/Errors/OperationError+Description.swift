@@ -117,9 +117,10 @@ private enum CycleAdvice {
         func next(_ place: Int) -> OperationReference { path[place + 1 == path.count ? 0 : place + 1] }
         // A key is named first: another key removes the cycle whatever the other links are.
         let isOther = { (link: CycleLink) in link != .dependency && link != .order }
-        guard let place = first(where: { $0 == .key }) ?? first(where: isOther) ?? first(where: { $0 == .order }) else {
-            return "Remove one of these dependencies"
-        }
+        guard
+            let place = first(where: { $0 == .key }) ?? first(where: { $0 == .peer }) ?? first(where: isOther)
+                ?? first(where: { $0 == .order })
+        else { return "Remove one of these dependencies" }
         let (member, awaited) = (path[place], next(place))
         switch member.cycleLink {
         case .dependency: return "Remove one of these dependencies"
@@ -127,6 +128,7 @@ private enum CycleAdvice {
         case .key: return "\(member) has the same key as \(awaited), and waits for it: give one of them another key"
         case .child: return "Take \(awaited) out of the group \(member), or remove a dependency"
         case .body: return wait(in: "body", of: member, for: awaited)
+        case .peer: return "\(awaited) has to begin before \(member) ends: remove what makes it wait for that end"
         case .condition: return "Let no condition of \(member) await or bring along \(awaited)"
         case .handler: return wait(in: "handler", of: member, for: awaited)
         case .barrier:

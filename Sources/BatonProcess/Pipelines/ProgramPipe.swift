@@ -15,17 +15,30 @@ final class ProgramPipe: Sendable {
         }
 
         var use = Use.none
+        /// The operation of the program.
+        weak var operation: AnyOperation?
+        /// The waits of other programs for this one, each with its place there.
+        private var waits: [(wait: PeerWait, place: Int)] = []
         var isSettled: Bool { use == .running || use == .givenUp }
         /// The open descriptor. It is nil before the pipe is made, and after the end was taken or given up.
         var descriptor: Descriptor?
+
+        /// Registers a wait until the end is settled. Returns false if it is settled already.
+        mutating func add(_ wait: PeerWait, at place: Int) -> Bool {
+            if !isSettled { waits.append((wait, place)) }
+            return !isSettled
+        }
+
+        mutating func takeWaits() -> [(wait: PeerWait, place: Int)] {
+            defer { waits = [] }
+            return waits
+        }
     }
 
     private struct State {
         var reading = End()
         var writing = End()
         private var isOpen = false
-        /// The waits of programs for the program at the other end.
-        private var wakeups: [Wakeup] = []
 
         var isConnected: Bool { reading.isSettled && writing.isSettled }
 
@@ -34,18 +47,6 @@ final class ProgramPipe: Sendable {
             isOpen = true
             if reading.use == .none { reading.descriptor = ends.reading }
             if writing.use == .none { writing.descriptor = ends.writing }
-        }
-
-        /// Registers a wait for the connection. Returns false if the pipe is connected already.
-        mutating func addWaiter(_ wakeup: Wakeup) -> Bool {
-            if !isConnected { wakeups.append(wakeup) }
-            return !isConnected
-        }
-
-        mutating func takeWakeups() -> [Wakeup] {
-            if !isConnected { return [] }
-            defer { wakeups = [] }
-            return wakeups
         }
     }
 
@@ -69,10 +70,29 @@ final class ProgramPipe: Sendable {
     /// Notes that the writing program has ended or will never run. The reading program then sees the end of its input.
     func giveUpWriting() { giveUp(\.writing) }
 
-    /// Returns a wait that ends when each of the two programs runs or has been given up, or nil if that is so already.
-    func connection() -> Wakeup? {
-        let wakeup = Wakeup()
-        return state.withLock { $0.addWaiter(wakeup) } ? wakeup : nil
+    /// Names the operations of the two programs, for explanations and for the searches for cycles. The pipe does not
+    /// retain them.
+    func connect(_ writer: AnyOperation, to reader: AnyOperation) {
+        state.withLock { state in
+            state.writing.operation = writer
+            state.reading.operation = reader
+        }
+    }
+
+    /// The operations of the programs, in the order in which data flows. They are nil if they have been released.
+    var operations: [AnyOperation?] { state.withLock { [$0.writing.operation, $0.reading.operation] } }
+
+    /// Ends two waits when the program of the corresponding end runs or has been given up.
+    ///
+    /// - Parameters:
+    ///   - wait: The wait that is told.
+    ///   - place: The place of the writing program in it. The reading program has the next one.
+    func add(_ wait: PeerWait, at place: Int) {
+        let (awaitsWriter, awaitsReader) = state.withLock { state in
+            (state.writing.add(wait, at: place), state.reading.add(wait, at: place + 1))
+        }
+        if !awaitsWriter { wait.end(place) }
+        if !awaitsReader { wait.end(place + 1) }
     }
 
     /// True if each of the two programs runs, has ended, or will never run.
@@ -91,22 +111,22 @@ final class ProgramPipe: Sendable {
     }
 
     private func didStart(_ end: WritableKeyPath<State, End>) {
-        let wakeups = state.withLock { state -> [Wakeup] in
+        let waits = state.withLock { state in
             assert(state[keyPath: end].use != .none, "Internal inconsistency: a program without its end of the pipe")
             if state[keyPath: end].use == .taken { state[keyPath: end].use = .running }
-            return state.takeWakeups()
+            return state[keyPath: end].takeWaits()
         }
-        for wakeup in wakeups { wakeup.end(true) }
+        for (wait, place) in waits { wait.end(place) }
     }
 
     private func giveUp(_ end: WritableKeyPath<State, End>) {
-        let (former, wakeups): (Descriptor?, [Wakeup]) = state.withLock { state in
+        let (former, waits): (Descriptor?, [(wait: PeerWait, place: Int)]) = state.withLock { state in
             if state[keyPath: end].isSettled { return (nil, []) }
             state[keyPath: end].use = .givenUp
-            return (state[keyPath: end].descriptor.take(), state.takeWakeups())
+            return (state[keyPath: end].descriptor.take(), state[keyPath: end].takeWaits())
         }
         former?.close()
-        for wakeup in wakeups { wakeup.end(true) }
+        for (wait, place) in waits { wait.end(place) }
     }
 }
 
@@ -163,25 +183,25 @@ struct ClaimedPipeEnds {
 // MARK: - Waiting without a permit
 
 extension Subprocess {
-    /// The queue of the operations that bodies wait for.
-    private static let waiting = AsyncOperationQueue.serving(name: "programs that wait for others")
-
     /// Waits, without a permit of the queue, until every program of the pipeline has been started or given up.
     ///
     /// If the body kept its permit, a queue narrower than the pipeline would have none left for the other programs. The
     /// body waits for all pipes and not only for those next to it, because its input may depend on a program further
     /// away. Call it on the body's own task.
-    static func releasePermit(until pipes: [ProgramPipe], in waits: WaitScope) async {
-        let wakeups = pipes.compactMap { $0.connection() }
-        if wakeups.isEmpty { return }
-        let connected = AsyncOperation<Void>("connection") {
-            for wakeup in wakeups {
-                // The program may end before the pipe is connected.
-                if waits.add(wakeup) { _ = await wakeup.wait() }
-                waits.remove(wakeup)
-            }
-        }
-        waiting.add(connected)
-        _ = try? await connected.value
+    ///
+    /// - Throws: `dependencyCycle` if another program, which has begun, waits for this one to end.
+    static func releasePermit(until pipes: [ProgramPipe], in waits: WaitScope) async throws(OperationError) {
+        if pipes.allSatisfy(\.isConnected) { return }
+        let wait = connection(of: pipes)
+        // The program may end before the pipes are connected.
+        if waits.add(wait) { try await wait.wait() }
+        waits.remove(wait)
+    }
+
+    /// A function of its own, because the body must not retain the operations of the other programs while it waits.
+    private static func connection(of pipes: [ProgramPipe]) -> PeerWait {
+        let wait = PeerWait(for: pipes.flatMap(\.operations))
+        for (number, pipe) in pipes.enumerated() { pipe.add(wait, at: 2 * number) }
+        return wait
     }
 }

@@ -4,7 +4,7 @@ internal import Baton
 final class WaitScope: Sendable {
     private struct State {
         var isClosed = false
-        var wakeups: [ObjectIdentifier: Wakeup] = [:]
+        var waits: [ObjectIdentifier: any ScopedWait] = [:]
     }
 
     private let state = Locked(State())
@@ -26,25 +26,38 @@ final class WaitScope: Sendable {
     }
 
     /// Registers a wait that ends when the scope is closed. Returns false if the scope is closed already.
-    func add(_ wakeup: Wakeup) -> Bool {
+    func add(_ wait: any ScopedWait) -> Bool {
         state.withLock { state in
-            if !state.isClosed { state.wakeups[ObjectIdentifier(wakeup)] = wakeup }
+            if !state.isClosed { state.waits[ObjectIdentifier(wait)] = wait }
             return !state.isClosed
         }
     }
 
-    func remove(_ wakeup: Wakeup) {
+    func remove(_ wait: any ScopedWait) {
         // The removed value is released after unlocking.
-        _ = state.withLock { $0.wakeups.removeValue(forKey: ObjectIdentifier(wakeup)) }
+        _ = state.withLock { $0.waits.removeValue(forKey: ObjectIdentifier(wait)) }
     }
 
     /// Ends all waits, because the program has ended.
     func close() {
-        let wakeups = state.withLock { state in
+        let waits = state.withLock { state in
             state.isClosed = true
-            defer { state.wakeups = [:] }
-            return Array(state.wakeups.values)
+            defer { state.waits = [:] }
+            return Array(state.waits.values)
         }
-        for wakeup in wakeups { wakeup.end(false) }
+        for wait in waits { wait.scopeClosed() }
     }
+}
+
+/// A wait that ends at the latest when the program has ended.
+protocol ScopedWait: AnyObject, Sendable {
+    func scopeClosed()
+}
+
+extension Wakeup: ScopedWait {
+    func scopeClosed() { end(false) }
+}
+
+extension PeerWait: ScopedWait {
+    func scopeClosed() { end() }
 }

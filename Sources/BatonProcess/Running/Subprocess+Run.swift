@@ -57,7 +57,7 @@ extension Subprocess {
                 let reader = OutputReader(end: end, waits: waits, sink: outputs.errors)
                 parts.addTask { .errors(await Self.read(reader, of: running)) }
             }
-            await Self.releasePermit(until: pipeline, in: waits)
+            do { try await Self.releasePermit(until: pipeline, in: waits) } catch { running.end(.failed(error)) }
             for await part in parts {
                 switch part {
                 case .ended(let end): termination = end

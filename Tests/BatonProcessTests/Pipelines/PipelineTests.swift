@@ -180,4 +180,137 @@ import Testing
         #expect(try await queue.run(operation).text == "again\n")
         #expect(operation.attempts.count == 2)
     }
+
+    // MARK: Programs that cannot run together
+
+    /// Two programs, the first of which writes more than a pipe holds, so that it ends only if the other one reads.
+    private func twoPrograms() -> [AsyncOperation<SubprocessResult>] {
+        SubprocessPipeline(
+            Subprocess("head", arguments: ["-c", "1000000", "/dev/zero"]), Subprocess("wc", arguments: ["-c"])
+        ).operations()
+    }
+
+    @Test("A program that depends on another one of its pipeline fails, and the other one ends", arguments: [0, 1])
+    func G8_aProgramThatDependsOnAnother(dependent: Int) async {
+        let operations = twoPrograms()
+        let (waiting, other) = (operations[dependent], operations[1 - dependent])
+        waiting.addDependency(other)
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(waiting.cycle == ["head", "wc"])
+        let advice = "\(waiting.reference) has to begin before \(other.reference) ends"
+        #expect(waiting.error.map { "\($0)".contains(advice) } == true)
+        #expect(other.error == nil)
+    }
+
+    @Test("A program that is added later, and depends on one that runs, fails")
+    func dependencyOfALaterOne() async {
+        let operations = twoPrograms()
+        let began = Gate()
+        operations[0].didStart { began.open() }
+        queue.add(operations[0])
+        await began.wait()
+        operations[1].addDependency(operations[0])
+        queue.add(operations[1])
+        for operation in operations { await operation.finished() }
+        #expect(operations[1].cycle == ["head", "wc"])
+        #expect(operations[0].error == nil)
+    }
+
+    @Test("A barrier between the programs of a pipeline fails, as does the program behind it", arguments: [1, 8])
+    func barrierInside(width: Int) async {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
+        let operations = twoPrograms()
+        queue.add(operations[0])
+        let barrier = queue.addBarrier("barrier") {}
+        queue.add(operations[1])
+        for operation in operations { await operation.finished() }
+        #expect(operations[1].cycle == ["barrier", "head", "wc"])
+        #expect(barrier.cycle == ["barrier", "head", "wc"])
+        #expect(operations[0].error == nil)
+    }
+
+    @Test func aProgramThatIsABarrierFails() async {
+        let operations = twoPrograms()
+        queue.add(operations[0])
+        queue.addBarrier(operations[1])
+        for operation in operations { await operation.finished() }
+        #expect(operations[1].cycle == ["head", "wc"])
+        #expect(operations[0].error == nil)
+    }
+
+    @Test("One of two programs that exclude each other fails")
+    func G13_programsThatExcludeEachOther() async {
+        let operations = twoPrograms()
+        for operation in operations { operation.addCondition(.limited("PipelineTests.G13", to: 1)) }
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(operations.filter { $0.error != nil }.count == 1)
+        #expect(operations.contains { $0.deadlock == ["head", "wc"] })
+    }
+
+    @Test("One of three programs fails in a group that is narrower than the pipeline", arguments: [1, 2])
+    func narrowGroup(width: Int) async {
+        let operations = SubprocessPipeline(Subprocess("yes"), Subprocess("cat"), Subprocess("wc")).operations()
+        let group = GroupOperation(operations, maxConcurrentOperationCount: width)
+        queue.add(group)
+        await group.finished()
+        #expect(operations.contains { $0.deadlock != nil })
+        #expect(operations.allSatisfy { $0.error == nil || $0.deadlock != nil })
+    }
+
+    @Test("A condition of a program that awaits another program of the pipeline does not hang")
+    func conditionThatAwaitsAnotherProgram() async {
+        let operations = twoPrograms()
+        operations[1].addCondition("after head") { [first = operations[0]] _ in
+            _ = try await first.value
+            return .satisfied
+        }
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(operations.contains { $0.error != nil })
+    }
+
+    @Test("The explanation of a program names the program that it waits for")
+    func explanation() async {
+        let suspended = AsyncOperationQueue(name: "suspended")
+        suspended.isSuspended = true
+        let operations = twoPrograms()
+        queue.add(operations[0])
+        while operations[0].explain().waitsFor.isEmpty { await Task.yield() }
+        #expect(operations[0].explain().waitsFor == [operations[1].reference])
+        #expect("\(operations[0].explain())".contains("‘wc’ was not added"), "\(operations[0].explain())")
+        suspended.add(operations[1])
+        #expect("\(operations[0].explain())".contains("‘suspended’"), "\(operations[0].explain())")
+        suspended.isSuspended = false
+        for operation in operations { await operation.finished() }
+        #expect(operations.allSatisfy { $0.error == nil })
+    }
+
+    @Test("The program that is waited for gets the priority of the one that waits")
+    func priority() async {
+        let suspended = AsyncOperationQueue()
+        suspended.isSuspended = true
+        let operations = twoPrograms()
+        operations[0].priority = .veryHigh
+        queue.add(operations[0])
+        suspended.add(operations[1])
+        while operations[1].priority != .veryHigh { await Task.yield() }
+        suspended.isSuspended = false
+        for operation in operations { await operation.finished() }
+        #expect(operations.allSatisfy { $0.error == nil })
+    }
+}
+
+extension AnyOperation {
+    /// The sorted names of the operations on the cycle because of which the operation has failed; nil if there is none.
+    fileprivate var cycle: [String]? {
+        if case .dependencyCycle(let path)? = error { path.map(\.name).sorted() } else { nil }
+    }
+
+    /// The sorted names of the operations on the deadlock because of which the operation has failed; nil if there is
+    /// none.
+    fileprivate var deadlock: [String]? {
+        if case .exclusionDeadlock(let path)? = error { path.map(\.name).sorted() } else { nil }
+    }
 }

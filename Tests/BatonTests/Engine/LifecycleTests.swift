@@ -161,6 +161,7 @@ extension Lifecycle.Cancellation {
 private final class SilentListener: OutcomeListener {
     var waitsFor: [AnyOperation] { [] }
     func waitsFor(first limit: Int) -> [AnyOperation] { [] }
+    var kindOfWait: OperationWait.Kind { .element }
     var body: AnyOperation? { nil }
     var awaitsMore: Bool { false }
 
