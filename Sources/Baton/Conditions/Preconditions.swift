@@ -42,9 +42,31 @@ struct Preconditions {
 
     /// The rates within which the body starts.
     private final class RateClaim {
-        var rates: [Rate] = []
+        private(set) var rates: [Rate] = []
+        /// The index of each name, if there are more than a few.
+        private var places: [String: Int] = [:]
         /// True if the rates have counted the next start.
         var isCounted = false
+
+        /// The number of rates up to which a linear search suffices. Most operations with rates have one or two; an
+        /// operation that calls a service for each of its accounts may have thousands.
+        private static let few = 16
+
+        /// Adds a rate. If there is one with the same name, the slower one counts.
+        func insert(_ rate: Rate) {
+            guard let place = place(of: rate.key) else {
+                rates.append(rate)
+                if rates.count > Self.few { for new in places.count..<rates.count { places[rates[new].key] = new } }
+                return
+            }
+            let other = rates[place]
+            let isSlower = RateLimits.slower(other.limits, rate.limits) != other.limits
+            if rate.problem != nil || other.problem == nil && isSlower { rates[place] = rate }
+        }
+
+        private func place(of key: String) -> Int? {
+            rates.count > Self.few ? places[key] : rates.firstIndex { $0.key == key }
+        }
     }
 
     /// Nil, and not an empty object, if the operation has neither exclusions nor rates. Stored first, so that what
@@ -93,15 +115,7 @@ struct Preconditions {
         self.claims = claims
         let rateClaim = claims.rateClaim ?? RateClaim()
         claims.rateClaim = rateClaim
-        for rate in rates {
-            if let place = rateClaim.rates.firstIndex(where: { $0.key == rate.key }) {
-                let other = rateClaim.rates[place]
-                let isSlower = RateLimits.slower(other.limits, rate.limits) != other.limits
-                if rate.problem != nil || other.problem == nil && isSlower { rateClaim.rates[place] = rate }
-            } else {
-                rateClaim.rates.append(rate)
-            }
-        }
+        for rate in rates { rateClaim.insert(rate) }
     }
 
     @inline(__always) var hasConditionsLeft: Bool { !isEvaluated && !conditions.isEmpty }

@@ -34,12 +34,18 @@ struct RateTable {
     }
 
     private final class RateEntry {
-        var machine: RateStateMachine<Unretained<AnyOperation>>
+        var machine: RateStateMachine<PlacedOperation>
         var timer: Timer?
         /// True after a conflict between the limits that two operations give this rate has been reported.
         var hasConflict = false
 
-        init(_ machine: RateStateMachine<Unretained<AnyOperation>>) { self.machine = machine }
+        init(_ machine: RateStateMachine<PlacedOperation>) { self.machine = machine }
+    }
+
+    /// An operation that waits for a rate, and the index of the rate among those of the operation.
+    private struct PlacedOperation {
+        let operation: Unretained<AnyOperation>
+        let place: Int
     }
 
     private struct Timer {
@@ -57,25 +63,40 @@ struct RateTable {
             let key: Key
             let rate: Rate
             /// The ticket while the operation waits; nil once it has its turn.
-            var ticket: RateStateMachine<Unretained<AnyOperation>>.Ticket?
+            var ticket: RateStateMachine<PlacedOperation>.Ticket?
         }
 
         /// The place of the operation among all that wait, which it keeps until it starts.
         let arrival: UInt64
         /// Not retained: it lives as long as the operation has not ended.
         let core: Unretained<QueueCore>
-        /// One place for each rate. Empty if the operation's queue is suspended: the operation requests its rates again
-        /// when a worker takes it up.
-        var places: [RateWait]
+        /// One place for each rate, at the rate's index among those of the operation, which do not change after the
+        /// add. Empty if the operation's queue is suspended: the operation requests its rates again when a worker takes
+        /// it up.
+        private(set) var places: [RateWait]
+        /// The number of places at which the operation waits.
+        private var waitCount: Int
+
+        init(arrival: UInt64, core: Unretained<QueueCore>, places: [RateWait]) {
+            self.arrival = arrival
+            self.core = core
+            self.places = places
+            waitCount = places.count { $0.ticket != nil }
+        }
 
         /// True if the operation still waits for its turn at one of its rates. Otherwise it is in the ready list of its
         /// queue, or about to be added to it.
-        var awaitsTurn: Bool { places.contains { $0.ticket != nil } }
+        var awaitsTurn: Bool { waitCount > 0 }
 
-        func hasTurn(_ key: Key) -> Bool { places.contains { $0.key == key && $0.ticket == nil } }
+        func hasTurn(at place: Int) -> Bool { place < places.count && places[place].ticket == nil }
 
-        mutating func takeTurn(_ key: Key) {
-            for place in places.indices where places[place].key == key { places[place].ticket = nil }
+        mutating func takeTurn(at place: Int) {
+            if places[place].ticket.take() != nil { waitCount -= 1 }
+        }
+
+        mutating func removePlaces() {
+            places = []
+            waitCount = 0
         }
     }
 
@@ -117,16 +138,16 @@ struct RateTable {
         let waiter = waiters[operation.id]
         let arrival = waiter?.arrival ?? lastArrival + 1
         var conflicts: [Misuse.Kind] = []
-        for rate in rates {
+        for (place, rate) in rates.enumerated() {
             let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
-            let hasTurn = waiter?.hasTurn(Key(clock: clock, name: rate.key)) ?? false
+            let hasTurn = waiter?.hasTurn(at: place) ?? false
             if !entry.machine.admits(arrival, hasTurn: hasTurn, at: now) {
                 return (.refused(by: rate, hasWaited: waiter != nil), conflicts, [])
             }
         }
-        for rate in rates {
+        for (place, rate) in rates.enumerated() {
             let key = Key(clock: clock, name: rate.key)
-            entry(key)?.machine.start(hasTurn: waiter?.hasTurn(key) ?? false, at: now)
+            entry(key)?.machine.start(hasTurn: waiter?.hasTurn(at: place) ?? false, at: now)
         }
         waiters[operation.id] = nil
         return (.started, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
@@ -155,15 +176,16 @@ struct RateTable {
         if waiter == nil { lastArrival += 1 }
         let arrival = waiter?.arrival ?? lastArrival
         var conflicts: [Misuse.Kind] = []
-        var places = rates.map { rate -> Waiter.RateWait in
+        var places = rates.enumerated().map { place, rate -> Waiter.RateWait in
             let key = Key(clock: clock, name: rate.key)
+            let placed = PlacedOperation(operation: operation, place: place)
             let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
-            guard waiter?.hasTurn(key) == true else {
-                return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            guard waiter?.hasTurn(at: place) == true else {
+                return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(placed, arrival: arrival))
             }
             if entry.machine.admits(arrival, hasTurn: true, at: now) { return Waiter.RateWait(key: key, rate: rate) }
             entry.machine.returnTurn()
-            return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            return Waiter.RateWait(key: key, rate: rate, ticket: entry.machine.wait(placed, arrival: arrival))
         }
         // All rates would allow the start now, so the operation gets the turn that it returns here again at once.
         if places.allSatisfy({ $0.ticket == nil }) {
@@ -171,7 +193,7 @@ struct RateTable {
                 preconditionFailure("Internal inconsistency: a rate that was just updated is not in the table")
             }
             entry.machine.returnTurn()
-            places[0].ticket = entry.machine.wait(operation, arrival: arrival)
+            places[0].ticket = entry.machine.wait(PlacedOperation(operation: operation, place: 0), arrival: arrival)
         }
         waiters[operation.id] = Waiter(arrival: arrival, core: core, places: places)
         return (conflicts, places.compactMap { adjustTimer(of: $0.key) })
@@ -186,8 +208,9 @@ struct RateTable {
         entry.timer = nil
         entry.machine.correct(at: now)
         var turns: [Unretained<AnyOperation>] = []
-        while let operation = entry.machine.takeTurn(at: now) {
-            waiters[operation.id]?.takeTurn(timer.key)
+        while let placed = entry.machine.takeTurn(at: now) {
+            let operation = placed.operation
+            waiters[operation.id]?.takeTurn(at: placed.place)
             if waiters[operation.id]?.awaitsTurn == false { turns.append(operation) }
         }
         return (turns, adjustTimer(of: timer.key))
@@ -197,7 +220,7 @@ struct RateTable {
     /// arrival number.
     mutating func returnTurns(by operation: Unretained<AnyOperation>) -> [TimerChange] {
         guard let waiter = waiters[operation.id], !waiter.awaitsTurn else { return [] }
-        waiters[operation.id]?.places = []
+        waiters[operation.id]?.removePlaces()
         return remove(waiter.places)
     }
 
@@ -233,7 +256,8 @@ struct RateTable {
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
         guard let clockRates = clocks[key.clock], let entry = clockRates.rates[key.name] else { return nil }
         var wanted: (timerService: Unretained<TimerService>, time: Duration)?
-        if let first = entry.machine.first, let waiter = waiters[first.id], let time = entry.machine.turnTime {
+        let first = entry.machine.first?.operation
+        if let first, let waiter = waiters[first.id], let time = entry.machine.turnTime {
             wanted = (Unretained(waiter.core.use { $0.timerService }), time)
         }
         let former = entry.timer
