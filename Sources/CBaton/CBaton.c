@@ -26,6 +26,11 @@ static _Thread_local void *word;
 void *baton_thread_word(void) { return word; }
 void baton_set_thread_word(void *new_word) { word = new_word; }
 
+static _Thread_local void *executor;
+
+void *baton_thread_executor(void) { return executor; }
+void baton_set_thread_executor(void *new_executor) { executor = new_executor; }
+
 static _Thread_local int held_locks;
 
 int baton_count_held_locks(int change) { return held_locks += change; }

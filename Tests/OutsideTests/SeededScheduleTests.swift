@@ -175,6 +175,60 @@ struct SeededScheduleTests {
         _ = try await outside?.value
     }
 
+    @Test("The handlers of a child that is cancelled with its group before the start run on the scheduler")
+    func handlersOfUnaddedChild() async throws {
+        try await exploring(schedules: 20) { scheduler in
+            let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+            let told = Gate()
+            let child = AsyncOperation("child") { 1 }
+            child.willFinish { _ in await Task.yield() }.didFinish { _ in
+                await Task.yield()
+                told.open()
+            }
+            let after = AsyncOperation("after") {}.addDependency(child)
+            let group = GroupOperation("group", GroupOperation(child))
+            queue.isSuspended = true
+            queue.add(group, after)
+            group.cancel()
+            queue.isSuspended = false
+            try await after.value
+            await told.wait()
+        }
+    }
+
+    @Test("The handlers of a dependency that is cancelled, and that nobody has added, run on the scheduler")
+    func handlersOfUnaddedDependency() async throws {
+        try await exploring(schedules: 20) { scheduler in
+            let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+            let told = Gate()
+            let source = AsyncOperation("source") {}.willFinish { _ in }.didFinish { _ in told.open() }
+            let operation = AsyncOperation("operation") {}.addDependency(source)
+            queue.add(operation)
+            operation.cancel(includingDependencies: true)
+            await told.wait()
+        }
+    }
+
+    private struct Ending: OperationObserver {
+        let gate = Gate()
+
+        func observe(_ event: OperationEvent) async {
+            await Task.yield()
+            if case .finished = event.kind { gate.open() }
+        }
+    }
+
+    @Test("An observer that an operation gets before its add is called on the scheduler", arguments: [true, false])
+    func observersOfUnaddedOperation(isAddedLater: Bool) async throws {
+        try await exploring(schedules: 20) { scheduler in
+            let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+            let observer = Ending()
+            let operation = AsyncOperation("operation") {}.addObserver(observer)
+            if isAddedLater { queue.add(operation) } else { operation.cancel() }
+            await observer.gate.wait()
+        }
+    }
+
     /// Returns the order in which bodies run in a graph that has too many waits for an immediate deadlock search.
     private func order(seed: UInt64) async throws -> [Int] {
         let log = Guarded<[Int]>([])

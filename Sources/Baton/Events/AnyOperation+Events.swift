@@ -197,7 +197,7 @@ extension AnyOperation {
         }
         perform(start)
         let queue = QueueDirectory.find(number)?.broadcaster
-        let taskFactory = queue?.taskFactory ?? .services
+        let taskFactory = queue?.taskFactory ?? .outsideQueues
         if let own { return (own, taskFactory) }
         let kind = OperationEvent.Kind.finished(outcomeKind, error: failure)
         new.forward([(queue ?? new).number(kind, of: reference)], on: taskFactory)

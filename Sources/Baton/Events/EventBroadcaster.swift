@@ -32,7 +32,7 @@ final class EventBroadcaster: Sendable {
     /// Makes a broadcaster for the observers of a single operation.
     init() {
         queue = nil
-        taskFactory = .services
+        taskFactory = .outsideQueues
         time = nil
         probe = nil
         state = Locked(Subscriptions())

@@ -174,7 +174,7 @@ extension AnyOperation {
     }
 
     private final func deliverWithoutQueue() {
-        TaskFactory.services.spawn {
+        TaskFactory.outsideQueues.spawn {
             _ = await self.callHandlers(as: nil)
             if self.hasDueHandlers { self.deliverWithoutQueue() }
         }

@@ -159,9 +159,15 @@ package struct TaskFactory: Sendable {
     let executor: (any TaskExecutor)?
     let priority: TaskPriority?
 
-    /// Creates tasks that serve queues and users, and tasks for operations that are in no queue. No body runs on their
-    /// threads.
+    /// Creates tasks that serve queues and users. No body runs on their threads.
     package static let services = TaskFactory(executor: ServiceExecutor.shared, priority: nil)
+
+    /// Creates tasks that serve operations that are in no queue, such as the children of a group that was cancelled
+    /// before its start. If the caller is part of a seeded schedule, the scheduler runs these tasks, too.
+    package static var outsideQueues: TaskFactory {
+        guard let executor = ThreadExecutorMark.current else { return .services }
+        return TaskFactory(executor: executor, priority: nil)
+    }
 
     /// Creates tasks for timers and searches.
     static let background = TaskFactory(executor: ServiceExecutor.background, priority: nil)
@@ -202,7 +208,7 @@ package struct TaskFactory: Sendable {
 
 extension AnyOperation {
     /// The factory of tasks that serve this operation.
-    package final var services: TaskFactory { core?.services ?? .services }
+    package final var services: TaskFactory { core?.services ?? .outsideQueues }
 }
 
 /// An executor that orders its jobs by a seed. Queues on it count operations where they would otherwise read the clock,
@@ -221,6 +227,27 @@ package protocol DeterministicTaskExecutor: TaskExecutor {
 
 extension DeterministicTaskExecutor {
     package func yieldsBeforeBody() -> Bool { false }
+
+    /// Calls `body`, which runs jobs of this executor on the calling thread. All code that `body` calls is part of the
+    /// seeded schedule, also where it deals with operations that are in no queue.
+    package func runningJobs<Result>(_ body: () -> Result) -> Result {
+        let former = ThreadExecutorMark.current
+        ThreadExecutorMark.current = self
+        defer { ThreadExecutorMark.current = former }
+        return body()
+    }
+}
+
+/// The executor whose seeded schedule the calling thread runs.
+private enum ThreadExecutorMark {
+    /// Nil on all other threads. The thread that runs the schedule keeps the executor alive.
+    static var current: (any DeterministicTaskExecutor)? {
+        get {
+            guard let address = baton_thread_executor() else { return nil }
+            return Unretained<AnyObject>(address: address).object as? any DeterministicTaskExecutor
+        }
+        set { baton_set_thread_executor(newValue.map { Unretained<AnyObject>($0).address }) }
+    }
 }
 
 extension QueueCore {

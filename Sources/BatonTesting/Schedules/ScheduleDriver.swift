@@ -39,8 +39,14 @@ struct ScheduleDriver {
     /// The function is synchronous and never inlined, because it must run on one thread from beginning to end.
     @inline(never)
     private func driveUntilIdle(cancelling: Bool) -> Stop {
-        scheduler.schedule.withLock { $0.beginDriving(on: .current()) }
-        if cancelling { subject.cancel() }
+        scheduler.runningJobs {
+            scheduler.schedule.withLock { $0.beginDriving(on: .current()) }
+            if cancelling { subject.cancel() }
+            return drive()
+        }
+    }
+
+    private func drive() -> Stop {
         while true {
             if Task.isCancelled, !subject.isCancelled { subject.cancel() }
             switch scheduler.schedule.withLock({ $0.next() }) {

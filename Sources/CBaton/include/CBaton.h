@@ -14,6 +14,10 @@ void baton_tsan_release(const void *_Nonnull address);
 void *_Nullable baton_thread_word(void);
 void baton_set_thread_word(void *_Nullable word);
 
+/// Returns the executor whose jobs the calling thread runs in an order of its own, or null if there is none.
+void *_Nullable baton_thread_executor(void);
+void baton_set_thread_executor(void *_Nullable executor);
+
 /// Returns the address of the value that the calling task finds in a task-local, or null if the task-local is not
 /// bound. The key is the address of its `TaskLocal`. A child task finds the value of its parent at the same address; an
 /// unstructured task has a copy. This is a function of the Swift runtime:
