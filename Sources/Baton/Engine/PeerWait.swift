@@ -102,14 +102,16 @@ extension PeerWait: OutcomeListener {
     var waitsFor: [AnyOperation] { waitsFor(first: .max) }
 
     func waitsFor(first limit: Int) -> [AnyOperation] {
-        state.withLock { state in
-            var found: [AnyOperation] = []
-            for peer in state.peers where peer.isAwaited && found.count < limit {
-                // An operation that is there several times usually follows itself.
-                if let operation = peer.operation, found.last !== operation { found.append(operation) }
-            }
-            return found
+        // All of them leave the lock, because this may become the last reference to one.
+        let awaited = state.withLock { state in
+            state.peers.filter(\.isAwaited).prefix(limit).map(\.operation)
         }
+        var found: [AnyOperation] = []
+        for case let operation? in awaited where found.last !== operation {
+            // An operation that is there several times usually follows itself.
+            found.append(operation)
+        }
+        return found
     }
 
     var kindOfWait: OperationWait.Kind { .awaited }
