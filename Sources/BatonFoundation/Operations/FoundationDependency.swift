@@ -75,6 +75,27 @@ final class FoundationStandIn: Sendable {
     }
 }
 
+// MARK: - Bodies that wait for Foundation operations
+
+extension FoundationStandIn {
+    /// Returns when all of `awaited` have finished, or when `operation` has. If the calling task runs a body, the body
+    /// releases its permit meanwhile. Cancelling the task cancels `operation`.
+    static func await(_ awaited: [Foundation.Operation], of operation: Foundation.Operation) async {
+        for awaited in awaited where !awaited.isFinished && !operation.isFinished {
+            let standIn = FoundationStandIn(for: awaited)
+            standIn.addToQueue()
+            // The operation may be cancelled, and then finishes whatever it depends on.
+            let watch = CompletionWatch(of: operation) { standIn.operation.cancel() }
+            await withTaskCancellationHandler {
+                _ = try? await standIn.operation.value
+            } onCancel: {
+                operation.cancel()
+            }
+            watch.stop()
+        }
+    }
+}
+
 extension AsyncOperationQueue {
     /// The queue of the operations that connect Foundation and Baton. It is separate from the user's queues, so that
     /// these operations are neither counted nor suspended with the user's.

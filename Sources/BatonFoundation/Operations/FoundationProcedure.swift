@@ -13,6 +13,12 @@ public import Foundation
 /// operation was cancelled, by the run or by other code, the run ends with ``OperationError/cancelled(reason:)``, even
 /// if the Foundation operation has produced an output.
 ///
+/// **Permits.** The run holds no permit of its Baton queue while it waits for dependencies of the Foundation operation,
+/// which may be bridges of Baton operations in the same queue. It takes a permit again before the Foundation operation
+/// starts, so the width of the Baton queue limits how many Foundation operations execute at once. For that purpose, a
+/// Foundation operation that has unfinished dependencies gets one more. The run does not hold a permit either if the
+/// Foundation operation is a bridge, or was started by another party.
+///
 /// **Operations that are not new.** If the Foundation operation has finished, is executing or is in a queue already,
 /// the procedure does not start it, and only waits for its end. Foundation does not say whether an operation is in a
 /// queue. The procedure finds that out on Linux and, on every platform, for operations that Baton has added. On Apple
@@ -50,8 +56,15 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     public func execute(in context: OperationContext) async throws -> Output {
         let operation = make()
         let claim = RunClaim(on: operation)
+        // An operation that another party has started needs no permit. Nor does a bridge, whose operation takes one.
+        let needsPermit = claim.isGranted && !(operation is BridgedOperation)
+        let dependencies = operation.dependencies.filter { !$0.isFinished }
+        let start = needsPermit && !dependencies.isEmpty ? PostponedStart(of: operation) : nil
         if claim.isGranted { (queue ?? FoundationQueue.shared).addReliably(operation) }
+        await FoundationStandIn.await(needsPermit ? dependencies : [operation], of: operation)
+        start?.allow()
         if !operation.isFinished { await CompletionWatch.end(of: operation, onCancel: { operation.cancel() }) }
+        start?.forget()
         claim.end()
         if operation.isCancelled {
             context.operation.cancel(reason: .because("the Foundation operation that it ran was cancelled"))

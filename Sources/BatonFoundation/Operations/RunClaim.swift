@@ -28,6 +28,27 @@ struct RunClaim {
     }
 }
 
+/// Keeps a Foundation operation that is added to a queue from starting, through one more dependency. The queue ends the
+/// operation nevertheless if it is cancelled.
+struct PostponedStart {
+    private let operation: Foundation.Operation
+    private let permission = BlockOperation()
+
+    /// Adds the dependency. Must be called before the operation is added to a queue.
+    init(of operation: Foundation.Operation) {
+        self.operation = operation
+        permission.name = "a permit of Baton"
+        operation.addDependency(permission)
+    }
+
+    /// Lets the operation start.
+    func allow() { permission.start() }
+
+    /// Removes the dependency when the operation has finished. On Linux, a dependency that has not finished would
+    /// access the operation later.
+    func forget() { operation.removeDependency(permission) }
+}
+
 enum FoundationQueue {
     /// A queue without a limit, because the `AsyncOperationQueue` that runs the procedures has one.
     static let shared = {

@@ -194,6 +194,88 @@ import Testing
         }
     }
 
+    // MARK: Permits
+
+    @Test("Foundation operations may depend on Baton operations of the queue that runs them", arguments: [1, 3])
+    func G25_foundationOperationsThatDependOnBridges(width: Int) async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
+        let sources = (0..<width).map { AsyncOperation("source \($0)") {} }
+        let bridges = sources.map { $0.foundationOperation(on: queue) }
+        let all = bridges.map { bridge in
+            let block = BlockOperation { [log] in log("ran") }
+            block.addDependency(bridge)
+            return AsyncOperation(foundation: block)
+        }
+        queue.add(all)
+        for operation in all {
+            while operation.explain().waitsFor.isEmpty { await Task.yield() }
+        }
+        for bridge in bridges { foundation.addOperation(bridge) }
+        for operation in all { try await operation.value }
+        #expect(log.events.count == width)
+    }
+
+    @Test func aBridgeCanRunInTheQueueOfItsOperation() async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let bridge = AsyncOperation("source") { [log] in log("ran") }.foundationOperation(on: queue)
+        try await queue.run(AsyncOperation(foundation: bridge))
+        #expect(log.events == ["ran"])
+    }
+
+    @Test("A queue executes no more Foundation operations at once than it is wide, also if all become ready at once")
+    func widthCountsFoundationOperations() async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let first = HandOperation("first")
+        let inner = (0..<8).map { HandOperation("\($0)") }
+        for operation in inner { operation.addDependency(first) }
+        let all = inner.map { AsyncOperation(foundation: $0) }
+        queue.add(all)
+        for operation in all {
+            while operation.explain().waitsFor.isEmpty { await Task.yield() }
+        }
+        foundation.addOperation(first)
+        await first.started.wait()
+        first.finish()
+        while inner.count(where: \.isExecuting) < 2 { await Task.yield() }
+        // If further operations could start, they would have started by the time that these have run.
+        for _ in 0..<10 { await foundationEnd(of: first) }
+        #expect(inner.count(where: \.isExecuting) == 2)
+        while inner.contains(where: { !$0.isFinished }) {
+            for operation in inner where operation.isExecuting { operation.finish() }
+            await Task.yield()
+        }
+        for operation in all { try await operation.value }
+    }
+
+    @Test("Two runs of a Foundation operation with dependencies need one permit")
+    func twoRunsOfOneWithDependencies() async throws {
+        for _ in 0..<50 {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let first = BlockOperation {}
+            let second = BlockOperation {}
+            second.addDependency(first)
+            let both = [AsyncOperation(foundation: second), AsyncOperation(foundation: second)]
+            queue.add(both)
+            foundation.addOperation(first)
+            for operation in both { try await operation.value }
+        }
+    }
+
+    @Test("A Foundation operation that waits for its dependencies can be cancelled", arguments: [true, false])
+    func cancelledWhileItWaits(isCancelledInFoundation: Bool) async {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let never = BlockOperation {}
+        let inner = BlockOperation { [log] in log("ran") }
+        inner.addDependency(never)
+        let operation = AsyncOperation(foundation: inner)
+        queue.add(operation)
+        while !"\(operation.explain())".contains("the Foundation operation, which has to be") { await Task.yield() }
+        if isCancelledInFoundation { inner.cancel() } else { operation.cancel() }
+        #expect(await run(operation, on: queue).cancellation != nil)
+        #expect(inner.isFinished)
+        #expect(log.events.isEmpty)
+    }
+
     // MARK: Procedures
 
     @Test func eachAttemptMakesANewOne() async throws {
