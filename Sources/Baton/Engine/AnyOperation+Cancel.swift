@@ -130,21 +130,31 @@ extension AnyOperation {
         return sourcesFirst.dropLast().reversed()
     }
 
-    private final var sourcesIfNotBegun: [AnyOperation] {
+    /// The dependencies of an operation that has not begun, without fences.
+    final var sourcesIfNotBegun: [AnyOperation] {
         withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
     /// Cancels the operation if no unfinished operation depends on it and nobody awaits it.
-    final func cancelIfUnneeded(reason: CancellationReason) {
+    ///
+    /// - Returns: The dependencies of an operation that was cancelled before it began. The cancellation has dropped
+    ///   them.
+    @discardableResult
+    final func cancelIfUnneeded(reason: CancellationReason) -> [AnyOperation] {
         // Usually one of the first dependents still needs the operation, so a look at a few saves copying all of them.
-        if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return }
+        if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return [] }
         let dependents = withLife { $0.dependents.retained() }
-        if isNeeded(by: dependents) { return }
+        if isNeeded(by: dependents) { return [] }
         let known = Set(dependents.map { ObjectIdentifier($0) })
+        let sources = sourcesIfNotBegun
+        var isCancelled = false
         cancel(reason: reason) { life in
             // Another thread may have added a dependent or a waiter since.
-            life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
+            isCancelled =
+                life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
                 && life.ownerWithdraws(reason)
+            return isCancelled
         }
+        return isCancelled ? sources : []
     }
 }

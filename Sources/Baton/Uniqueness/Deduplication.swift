@@ -267,11 +267,11 @@ extension AnyOperation {
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
-        // Includes this operation, because on a cycle it is among the dependencies of the replaced operations.
-        let own = Set((transitiveDependencies + [self]).map { ObjectIdentifier($0) })
+        // Collected first, because a cancellation drops the dependencies of an operation.
+        let needs = Self.needsToCancel(of: former)
+        let kept = needs.isEmpty ? [] : unlinkedUpstream(through: former)
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
-        let needs = former.flatMap(\.transitiveDependencies).filter { !own.contains(ObjectIdentifier($0)) }
         // A replaced operation that has not begun ends here, whatever it waits for, so it cannot be on a cycle. It is
         // cancelled after the search, because this operation fails if it is on a cycle, and then replaces nothing.
         let pending = former.filter { $0.withLife { $0.phase == .added } }
@@ -280,9 +280,51 @@ extension AnyOperation {
         // A pending operation may have begun since the search.
         if pending.contains(where: \.mayStillRun), failIfOnCycle(behind: former) { return }
         for operation in former { operation.cancel(reason: reason) { _ in true } }
-        // Cancels only operations that were added because another operation depends on them, and none that a caller has
-        // added explicitly.
-        for need in needs where need.withLife({ $0.wasAddedAsUpstream }) { need.cancelIfUnneeded(reason: reason) }
+        Self.cancelUnneeded(needs, except: kept, reason: reason)
+    }
+
+    /// Returns the dependencies of the replaced operations that are cancelled with them if nobody else needs them: only
+    /// operations that were added because another operation depends on them, and none that a caller has added
+    /// explicitly.
+    private static func needsToCancel(of former: [AnyOperation]) -> [AnyOperation] {
+        former.flatMap(\.sourcesIfNotBegun).filter { $0.withLife { $0.wasAddedAsUpstream } }
+    }
+
+    /// Cancels the operations that nobody needs any more, and then those that only these have needed.
+    ///
+    /// The search does not go beyond an operation that stays, because that one needs its dependencies. So its time
+    /// depends on the number of operations that it cancels, and not on the size of the graph behind them.
+    private static func cancelUnneeded(
+        _ needs: [AnyOperation], except kept: Set<ObjectIdentifier>, reason: CancellationReason
+    ) {
+        var needs = needs
+        while let need = needs.popLast() {
+            if kept.contains(ObjectIdentifier(need)) || !need.withLife({ $0.wasAddedAsUpstream }) { continue }
+            needs += need.cancelIfUnneeded(reason: reason)
+        }
+    }
+
+    /// Returns this operation and those of its direct and indirect dependencies that do not know yet that it needs
+    /// them. All others have an unfinished dependent.
+    ///
+    /// An operation is among the dependents of its sources when it has been linked, so the search goes on only through
+    /// operations that are not linked, through those that have joined another one, and through the replaced operations,
+    /// which are about to leave their sources. The result includes this operation, because on a cycle it is among the
+    /// dependencies of the replaced operations.
+    private final func unlinkedUpstream(through former: [AnyOperation]) -> Set<ObjectIdentifier> {
+        let former = Set(former.map { ObjectIdentifier($0) })
+        var seen: Set = [ObjectIdentifier(self)]
+        var open: [AnyOperation] = [self]
+        while let operation = open.popLast() {
+            let keepsSources =
+                operation.dependencyCounter.isLinked && !former.contains(ObjectIdentifier(operation))
+                && operation.withLife { $0.optionalState?.uniqueness?.joined == nil }
+            if keepsSources { continue }
+            for source in operation.sourcesIfNotBegun where seen.insert(ObjectIdentifier(source)).inserted {
+                open.append(source)
+            }
+        }
+        return seen
     }
 
     /// True unless the operation has ended.

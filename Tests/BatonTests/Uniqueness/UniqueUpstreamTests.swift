@@ -62,6 +62,42 @@ import Testing
         #expect(stage.ran == ["original", "near", "new"])
     }
 
+    @Test("A replacement cancels what only the replaced operation has brought along, however it is connected")
+    func replacementCancelsWhatNobodyNeeds() {
+        let stage = TestQueue(isSuspended: true)
+        let (far, shared) = (stage.noting("far"), stage.noting("shared"))
+        let (left, right) = (stage.noting("left", after: far), stage.noting("right", after: far, shared))
+        let own = stage.noting("own")
+        let old = stage.noting("old", after: left, right, own).unique(by: #function, policy: .replace)
+        stage.queue.add(own, stage.noting("other", after: shared))
+        old.add(to: stage.queue, includingDependencies: true)
+        stage.queue.add(stage.noting("new").unique(by: #function, policy: .replace))
+        for operation in [old, left, right, far] {
+            #expect(operation.ending == "cancelled because ‘new’ has replaced it", "\(operation)")
+        }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["own", "shared", "other", "new"])
+    }
+
+    @Test("A replacement keeps what it needs itself, also through operations that are not added yet", arguments: 0...2)
+    func replacementKeepsWhatItNeeds(between count: Int) {
+        let stage = TestQueue(isSuspended: true)
+        let key = "\(#function) \(count)"
+        let far = stage.noting("far")
+        let near = stage.noting("near", after: far)
+        let old = stage.noting("old", after: near).unique(by: key, policy: .replace)
+        old.add(to: stage.queue, includingDependencies: true)
+        var last = near
+        for number in 0..<count { last = stage.noting("between \(number)", after: last) }
+        let new = stage.noting("new", after: last).unique(by: key, policy: .replace)
+        new.add(to: stage.queue, includingDependencies: true)
+        #expect(old.isCancelled && !near.isCancelled && !far.isCancelled)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["far", "near"] + (0..<count).map { "between \($0)" } + ["new"])
+    }
+
     @Test func unfinishedDependenciesOfTheOriginalAreAdded() {
         let needed = stage.noting("needed")
         let original = stage.noting("original", after: needed).unique(by: #function, policy: .join)
