@@ -182,7 +182,8 @@ enum ExplanationFormatter {
         case .repeating(let left): "\(operation) repeats, and waits \(text(left)) for its next run."
         case .evaluating(let conditions):
             "\(operation) waits for \(answers(of: conditions))."
-        case .excluded(let holder, let exclusion): "\(operation) waits for the exclusion \(exclusion), after \(holder)."
+        case .excluded(let holder, let exclusion):
+            "\(operation) waits for \(ExclusionText.phrase(for: exclusion)), after \(holder)."
         case .waitingForRate(let rate, let left, let count):
             "\(operation) waits for the rate \(rate), "
                 + (count == 0 ? "" : "behind \(count) \(count == 1 ? "other" : "others"), ")
@@ -230,7 +231,7 @@ enum ExplanationFormatter {
                 case .input, .order, .child, .awaited, .element, .original: "\(wait.source)"
                 case .barrier: "the barrier \(wait.source)"
                 case .replaced: "\(wait.source), which it has replaced"
-                case .exclusion: "the exclusion \(wait.exclusion ?? ""), after \(wait.source)"
+                case .exclusion: "\(ExclusionText.phrase(for: wait.exclusion ?? "")), after \(wait.source)"
                 }
             })
     }

@@ -1,5 +1,5 @@
 /// The way in which a member of a cycle waits for the next one. It decides what an error tells the user to do.
-enum CycleLink: Sendable {
+enum CycleLink: Sendable, Equatable {
     case dependency
     /// The operation and the next one, which is its dependency, have places in the same ordered group.
     case order
@@ -17,6 +17,9 @@ enum CycleLink: Sendable {
     case condition
     /// A handler awaits the next one.
     case handler
+    /// The operation is a child of this group, which runs that many children at a time, and waits for its turn there
+    /// after the next one.
+    indirect case width(of: OperationReference, Int)
 }
 
 /// An operation on a cycle, as it was when the cycle was found.
@@ -60,7 +63,7 @@ struct CycleMember {
 
     private func link(to next: CycleMember) -> CycleLink {
         switch link {
-        case .barrier, .peer, .condition, .handler: return link
+        case .barrier, .peer, .condition, .handler, .width: return link
         case .body: return operation.awaitsPeer(next.operation) ? .peer : .body
         // A group that has not begun waits for its dependencies, too.
         case .child: return operation.depends(on: next.operation) ? .dependency : .child

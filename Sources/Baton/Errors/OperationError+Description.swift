@@ -46,8 +46,7 @@ extension OperationError: CustomStringConvertible {
         case .queueShutDown:
             "its queue had been shut down. Add it before, or to another queue"
         case .exclusionDeadlock(let path):
-            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). Run it with `context.run` from the "
-                + "body that holds that exclusion, or take all exclusions in one operation"
+            DeadlockText.text(for: path)
         case .misuse(let misuse):
             "misuse: \(misuse)"
         }
@@ -123,7 +122,8 @@ private enum CycleAdvice {
         else { return "Remove one of these dependencies" }
         let (member, awaited) = (path[place], next(place))
         switch member.cycleLink {
-        case .dependency: return "Remove one of these dependencies"
+        // Only deadlocks of exclusions go through the width of a group.
+        case .dependency, .width: return "Remove one of these dependencies"
         case .order: return "Remove one of these dependencies, or change the order of the group"
         case .key: return "\(member) has the same key as \(awaited), and waits for it: give one of them another key"
         case .child: return "Take \(awaited) out of the group \(member), or remove a dependency"
@@ -148,6 +148,28 @@ private enum CycleAdvice {
         if member == awaited { return "Do not await \(awaited) in its own \(code)" }
         return "Do not await \(awaited) in the \(code) of \(member): "
             + "an operation that depends on both can use its output"
+    }
+}
+
+/// The description of a deadlock, with advice on how to avoid it.
+private enum DeadlockText {
+    static func text(for path: [OperationReference]) -> String {
+        let chain = OperationError.chain(path)
+        if let first = path.first, case .width(let group, let width) = first.cycleLink {
+            let holder = path.count > 1 ? path[1] : first
+            return "waits for its turn in the group \(group), which runs \(ExclusionText.children(width)) at a time, "
+                + "and what runs there waits for it: \(chain). Let \(holder) depend on what it awaits, so that it "
+                + "starts later, or raise the `maxConcurrentOperationCount` of the group"
+        }
+        let text =
+            "waits for an exclusion whose holder waits for it: \(chain). Run it with `context.run` from the "
+            + "body that holds that exclusion, or take all exclusions in one operation"
+        for member in path {
+            guard case .width(let group, let width) = member.cycleLink else { continue }
+            return text + ". \(member) waits for its turn in the group \(group), which runs "
+                + "\(ExclusionText.children(width)) at a time: a greater `maxConcurrentOperationCount` helps, too"
+        }
+        return text
     }
 }
 

@@ -35,7 +35,8 @@ public enum OperationError: Error, Sendable {
     case queueReleased
     /// The operation was added to a queue that had been shut down, or was shutting down.
     case queueShutDown
-    /// The operation waited for an exclusion whose holder waits for the operation.
+    /// The operation waited for an exclusion whose holder waits for the operation, or for its turn in a group that
+    /// limits how many children run at a time.
     ///
     /// The path begins with the operation. Its other members are those through which the holder waits for it.
     case exclusionDeadlock([OperationReference])

@@ -176,7 +176,8 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .evaluating: "evaluates its conditions"
         case .ready: "is ready"
         case .acquiring: "asks for its exclusions"
-        case .excluded(let holder, let exclusion): "waits for the exclusion \(exclusion), after \(holder)"
+        case .excluded(let holder, let exclusion):
+            "waits for \(ExclusionText.phrase(for: exclusion)), after \(holder)"
         case .waitingForRate(let rate): "waits for the rate \(rate)"
         case .granted: "has what it waited for"
         case .started(attempt: 1): "started"

@@ -137,8 +137,8 @@ extension Share {
 enum ExclusionName: Sendable {
     case text(String)
     case type(Any.Type)
-    /// The width of a group.
-    case group(OperationReference)
+    /// The width of a group, which is the number of its children that run at a time.
+    case group(OperationReference, width: Int)
     /// A name that counts only within this scope.
     indirect case within(OperationScope, ExclusionName)
 }
@@ -148,7 +148,7 @@ extension ExclusionName: Hashable {
         switch (left, right) {
         case (.text(let left), .text(let right)): left == right
         case (.type(let left), .type(let right)): left == right
-        case (.group(let left), .group(let right)): left == right
+        case (.group(let left, _), .group(let right, _)): left == right
         case (.within(let scope, let left), .within(let other, let right)): scope == other && left == right
         case (.text, _), (.type, _), (.group, _), (.within, _): false
         }
@@ -158,7 +158,7 @@ extension ExclusionName: Hashable {
         switch self {
         case .text(let text): hasher.combine(text)
         case .type(let type): hasher.combine(ObjectIdentifier(type))
-        case .group(let group): hasher.combine(group)
+        case .group(let group, _): hasher.combine(group)
         case .within(let scope, let name):
             hasher.combine(scope)
             hasher.combine(name)
@@ -171,10 +171,28 @@ extension ExclusionName: CustomStringConvertible {
         switch self {
         case .text(let text): "‘\(text.singleLine)’"
         case .type(let type): String(describing: type)
-        case .group(let group): "the width of \(group)"
+        case .group(let group, let width): ExclusionText.width(width, of: group)
         case .within(let scope, let name): "\(name)\(scope.suffix)"
         }
     }
+}
+
+/// The texts for the names of exclusions, once they are texts.
+package enum ExclusionText {
+    private static let widthOfGroup = "the width of the group"
+
+    static func width(_ width: Int, of group: OperationReference) -> String {
+        "\(widthOfGroup) \(group) (\(children(width)) at a time)"
+    }
+
+    static func children(_ count: Int) -> String { count == 1 ? "1 child" : "\(count) children" }
+
+    /// True if the name is that of a group's width, which is not to be called an exclusion, because the user has made
+    /// none. No other name begins in this way: texts are in quotes.
+    package static func isWidth(_ name: String) -> Bool { name.hasPrefix(widthOfGroup) }
+
+    /// Returns what an operation waits for that needs the exclusion.
+    package static func phrase(for name: String) -> String { isWidth(name) ? name : "the exclusion \(name)" }
 }
 
 // MARK: - Sets of exclusions

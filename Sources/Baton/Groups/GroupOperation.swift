@@ -237,7 +237,7 @@ extension DependencyPolicy {
 
 extension Exclusion {
     fileprivate static func width(_ width: Int, of group: AnyOperation) -> Exclusion {
-        Exclusion(key: .group(group.reference), share: .units(1, of: width))
+        Exclusion(key: .group(group.reference, width: width), share: .units(1, of: width))
     }
 }
 

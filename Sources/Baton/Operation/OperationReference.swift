@@ -8,6 +8,7 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// one has a retry, which does not run this one again.
     var readerRetriesOnlyItself = false
     /// In an ``OperationError/dependencyCycle(_:)``, the way in which the operation waits for the next one of the path.
+    /// In an ``OperationError/exclusionDeadlock(_:)`` only the width of a group is noted.
     var cycleLink = CycleLink.dependency
 
     /// The operation's name; without one, the type of its procedure; otherwise the place in the source that made it.

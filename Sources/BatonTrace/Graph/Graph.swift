@@ -105,7 +105,8 @@ extension Graph {
                             id: wait.source.id, name: wait.source.name, note: "", status: .unknown, isCritical: false
                         ))
                 }
-                let label = wait.kind == .order ? "" : wait.exclusion.map { "exclusion \($0)" } ?? wait.kind.rawValue
+                let exclusion = wait.exclusion.map { ExclusionText.isWidth($0) ? $0 : "exclusion \($0)" }
+                let label = wait.kind == .order ? "" : exclusion ?? wait.kind.rawValue
                 edges.append(
                     Edge(
                         source: wait.source.id, target: operation.id, label: label, isParentEdge: wait.kind == .child,

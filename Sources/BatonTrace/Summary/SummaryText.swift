@@ -93,7 +93,9 @@ extension TracedWait.Reason {
     }
 
     /// Returns the words for one exclusion or rate after "waiting for".
-    func inWords(_ name: String) -> String { "the \(rawValue) \(name.singleLine)" }
+    func inWords(_ name: String) -> String {
+        ExclusionText.isWidth(name) ? name.singleLine : "the \(rawValue) \(name.singleLine)"
+    }
 }
 
 extension Duration {

@@ -256,11 +256,54 @@ import Testing
         let group = GroupOperation(children, maxConcurrentOperationCount: 2)
         stage.run(group)
         #expect(stage.ran == ["0", "1"])
-        #expect("\(children[2].explain())".contains("the width of ‘GroupOperation’"))
+        let text = "\(children[2].explain())"
+        #expect(text.contains("‘2’ waits for the width of the group ‘GroupOperation’ (2 children at a time), after ‘"))
         gate.open()
         stage.steps.runAll()
         #expect(stage.ran == ["0", "1", "2", "3", "4"])
         #expect(group.ending == "success")
+    }
+
+    @Test("The error of a child that another child awaits names the width of the group, and not an exclusion")
+    func deadlockOfItsWidth() {
+        let stage = TestQueue()
+        let last = stage.noting("last")
+        let first = AsyncOperation("first") { [log = stage.log] in
+            do throws(OperationError) { try await last.value } catch { log("\(error)") }
+        }
+        stage.run(GroupOperation("group", [first, last], maxConcurrentOperationCount: 1))
+        let text =
+            "waits for its turn in the group ‘group’, which runs 1 child at a time, and what runs there waits for it: "
+            + "‘last’ → ‘first’ → ‘last’. Let ‘first’ depend on what it awaits, so that it starts later, or raise the "
+            + "`maxConcurrentOperationCount` of the group"
+        #expect(last.error.map { "\($0)" } == text)
+        #expect(stage.ran == [text])
+    }
+
+    @Test("The error of a deadlock of an exclusion names the width of a group that is part of it")
+    func deadlockOfItsWidthAndAnExclusion() throws {
+        let stage = TestQueue()
+        let (gate, name) = (Gate(), Names())
+        let exclusion = Exclusion.mutuallyExclusive(name("database"))
+        // The holder awaits the child that waits for its turn behind the child that needs the exclusion.
+        let second = stage.noting("second")
+        let holder = AsyncOperation("holder") {
+            await gate.wait()
+            try await second.value
+        }
+        let inner = stage.noting("inner").addCondition(exclusion)
+        let first = AsyncOperation("first") { context in
+            await gate.wait()
+            try await context.run(inner)
+        }
+        stage.run(holder.addCondition(exclusion))
+        stage.run(GroupOperation("group", [first, second], maxConcurrentOperationCount: 1))
+        gate.open()
+        stage.steps.runAll()
+        let failed = [inner, second].compactMap { $0.error.map { "\($0)" } }
+        #expect(failed.count == 1)
+        let text = try #require(failed.first)
+        #expect(text.contains("in the group ‘group’, which runs 1 child at a time"), "\(text)")
     }
 
     @Test("A group with a width of 0 is reported as misuse, and its width is not limited")

@@ -26,8 +26,18 @@ struct DeadlockedCycle {
     /// Fails the first member. The other members leave their wait queues, so that claims queued ahead of them are not
     /// granted first: the operations with those claims could in turn wait for the members.
     func `break`() {
+        // Made first, because a member that has left its wait queues is not known to wait for the width of a group.
+        let path = members.filter { !$0.isFence }.map(Self.reference)
         for member in members.dropFirst() { _ = ExclusionManager.leaveQueues(member) }
-        victim.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: victimClaim.claimNumber)
+        victim.endAsDeadlocked(path, claim: victimClaim.claimNumber)
+    }
+
+    private static func reference(to member: AnyOperation) -> OperationReference {
+        var reference = member.reference
+        if case .group(let group, let width)? = ExclusionManager.obstacle(for: member)?.name {
+            reference.cycleLink = .width(of: group, width)
+        }
+        return reference
     }
 }
 

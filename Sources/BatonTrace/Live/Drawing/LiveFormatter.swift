@@ -1,3 +1,5 @@
+internal import Baton
+
 /// Formats the numbers of a live view as text.
 enum LiveFormatter {
     static func count(_ stage: LiveStage, knowsTotal: Bool) -> String {
@@ -51,7 +53,7 @@ enum LiveFormatter {
     static func obstacles(_ stage: LiveStage) -> String {
         var parts: [String] = []
         switch stage.obstacle {
-        case .exclusion(let name): parts.append("\(stage.excluded) for the exclusion \(name)")
+        case .exclusion(let name): parts.append("\(stage.excluded) for \(ExclusionText.phrase(for: name))")
         case .rate(let name): parts.append("\(stage.paced) for the rate \(name)")
         case nil:
             if stage.excluded > 0 { parts.append("\(stage.excluded) for exclusions") }
