@@ -23,3 +23,17 @@ struct RunningTask: @unchecked Sendable {
         UInt(bitPattern: swift_task_localValueGet(Unretained(local).address))
     }
 }
+
+// MARK: - Threads
+
+/// The executor whose seeded schedule the calling thread runs.
+enum ThreadExecutorMark {
+    /// Nil on all other threads. The thread that runs the schedule keeps the executor alive.
+    static var current: (any DeterministicTaskExecutor)? {
+        get {
+            guard let address = baton_thread_executor() else { return nil }
+            return Unretained<AnyObject>(address: address).object as? any DeterministicTaskExecutor
+        }
+        set { baton_set_thread_executor(newValue.map { Unretained<AnyObject>($0).address }) }
+    }
+}
