@@ -107,12 +107,15 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     /// True if the queues carry the task-local. In one of four programs that use it, only the tasks that add have it.
     var carriesTaskLocals: Bool { features.contains(.taskLocals) && seed / 11 % 4 != 0 }
 
-    /// The nodes with these numbers, and all nodes that they depend on, which an add may bring along.
+    /// The nodes with these numbers, and all nodes that they depend on, which an add may bring along. A unique node may
+    /// have to wait for any other unique one.
     func closure(of ids: [Int]) -> Set<Int> {
+        let unique = nodes.filter { $0.features.contains(.unique) }.map(\.id)
         var all = Set(ids)
         var frontier = ids
         while let id = frontier.popLast() {
             frontier += nodes[id].dependencies.filter { all.insert($0).inserted }
+            if nodes[id].features.contains(.unique) { frontier += unique.filter { all.insert($0).inserted } }
         }
         return all
     }
