@@ -326,7 +326,8 @@ struct ChildTaskWaitTests {
     @Test("A child of a group of width 1 waits for a later child", arguments: Place.allCases)
     func waitForASiblingInANarrowGroup(place: Place) async throws {
         try await within {
-            let queue = AsyncOperationQueue()
+            // With one permit, the first child starts before the last one.
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
             let last = AsyncOperation("last") {}
             let first = waiter("first", place, .value, on: queue) { last }
             let group = GroupOperation("group", first, last, maxConcurrentOperationCount: 1)

@@ -15,8 +15,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let explanations: [Explanation]
     /// The number of roots, of which ``explanations`` contains at most ten.
     public let rootCount: Int
-    /// Up to ten operations that have finished and whose `didFinish` handlers have not returned, those whose handlers
-    /// were called first. The queue becomes idle when the handlers have returned.
+    /// Up to ten operations whose handlers have been called and have not returned, those whose handlers were called
+    /// first. `willFinish` handlers are not among them: they are a part of the operation's run. The queue becomes idle
+    /// when the handlers have returned.
     public let operationsInHandlers: [OperationReference]
     /// True if some bodies run and other operations wait for permits: one of the bodies may wait for another operation
     /// in a way that the queue cannot see.

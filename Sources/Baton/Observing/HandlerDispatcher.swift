@@ -26,8 +26,9 @@ struct HandlerDispatcher {
     private var openCount = 0
     /// The number of tasks that were spawned or have yielded, and have not called ``taskStarted()`` since.
     private var startingCount = 0
-    /// The operations whose handlers a task is calling, with the numbers of the calls: a stall report names them.
-    private var called: [Unretained<AnyOperation>: Int] = [:]
+    /// The operations whose handlers are being called, for stall reports. An operation that was due twice may be taken
+    /// by two tasks, one of which calls all of its handlers.
+    private var called: [Unretained<AnyOperation>: (firstCall: Int, tasks: Int)] = [:]
     /// The number of calls that have begun.
     private var callCount = 0
     /// The number of deliveries that are over.
@@ -60,7 +61,7 @@ struct HandlerDispatcher {
         defer { assert(pending.isEmpty || startingCount > 0, "no task is going to take the pending operations") }
         if !isSliceOver, let operation = pending.popFirst() {
             callCount += 1
-            called[operation] = callCount
+            called[operation, default: (callCount, 0)].tasks += 1
             return .call(Retained(handedOver: operation), isFollowed: startTaskIfNeeded())
         }
         if startingCount >= Self.maxStarting || idleYields > Self.maxIdleYields { return .end }
@@ -69,7 +70,13 @@ struct HandlerDispatcher {
     }
 
     /// Notes that a task has called the handlers of the operation, which it is about to release.
-    mutating func returned(from operation: Unretained<AnyOperation>) { called[operation] = nil }
+    mutating func returned(from operation: Unretained<AnyOperation>) {
+        guard let tasks = called[operation]?.tasks else {
+            preconditionFailure("a task has returned from the handlers of an operation that it has not taken")
+        }
+        called[operation]?.tasks = tasks - 1
+        if tasks == 1 { called[operation] = nil }
+    }
 
     /// Notes that an operation was released after its handlers, or that its `finished` event was published.
     mutating func deliveryEnded() {
@@ -79,7 +86,9 @@ struct HandlerDispatcher {
     }
 
     /// The operations whose handlers are being called, retained, in the order in which the calls began.
-    func operationsInHandlers() -> [AnyOperation] { called.sorted { $0.value < $1.value }.map(\.key.object) }
+    func operationsInHandlers() -> [AnyOperation] {
+        called.sorted { $0.value.firstCall < $1.value.firstCall }.map(\.key.object)
+    }
 
     private mutating func startTaskIfNeeded() -> Bool {
         if pending.isEmpty || startingCount > 0 { return false }

@@ -85,6 +85,9 @@ public final class TestClock: Clock, Sendable {
 
     /// Suspends until at least `count` tasks sleep on this clock, so that a test can wait for its subject.
     ///
+    /// The delays of a queue are one sleeper, however many there are: the queue sleeps until the first of them. To wait
+    /// for a certain one, compare ``nextDeadline``.
+    ///
     /// When the waiting task is cancelled, the method returns at once, whatever the number.
     ///
     /// - Parameter count: The number of sleeping tasks to wait for.

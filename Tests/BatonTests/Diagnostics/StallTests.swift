@@ -136,6 +136,19 @@ import Testing
         stage.steps.runAll()
     }
 
+    @Test("A start handler that does not return is reported after its operation has finished")
+    func aStartHandlerThatDoesNotReturn() {
+        watch()
+        let saved = stage.noting("saved")
+        saved.didStart { await gate.wait() }.didFinish { _ in }
+        stage.run(saved)
+        advance(by: 10)
+        #expect(reports.events.first?.operationsInHandlers == [saved.reference])
+        gate.open()
+        stage.steps.runAll()
+        #expect(saved.ending == "success" && reports.events.count == 1)
+    }
+
     @Test("A handler that does not return is reported once all operations have finished, and again with later ones")
     func aHandlerThatDoesNotReturn() {
         watch()

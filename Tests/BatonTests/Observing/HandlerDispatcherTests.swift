@@ -127,6 +127,22 @@ import Testing
         #expect(dispatcher.operationsInHandlers() == operations)
     }
 
+    @Test("An operation that two tasks have taken is listed until both have returned")
+    func operationThatIsDueTwice() {
+        var dispatcher = HandlerDispatcher()
+        _ = append(0, to: &dispatcher)
+        dispatcher.taskStarted()
+        _ = turn(&dispatcher)
+        _ = append(0, to: &dispatcher)
+        dispatcher.taskStarted()
+        _ = turn(&dispatcher)
+        // The second task has found that the first one calls all handlers.
+        dispatcher.returned(from: Unretained(operations[0]))
+        #expect(dispatcher.operationsInHandlers() == [operations[0]])
+        dispatcher.returned(from: Unretained(operations[0]))
+        #expect(dispatcher.operationsInHandlers().isEmpty)
+    }
+
     @Test("The dispatcher lists the operations whose handlers are being called")
     func operationsInHandlers() {
         var dispatcher = HandlerDispatcher()
