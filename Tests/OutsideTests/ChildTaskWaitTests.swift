@@ -185,8 +185,10 @@ struct ChildTaskWaitTests {
             }
             queue.add(bodies)
             await queue.waitUntilIdle()
-            #expect(parts.count { isDeadlock($0.error) } == 1, "\(parts.map { $0.error as Any })")
-            #expect(bodies.count { $0.error == nil } == 2)
+            // Several cycles share the holders. Two threads that find two of them at the same time end one part each.
+            let ended = parts.count { isDeadlock($0.error) }
+            #expect(ended == 1 || ended == 2, "\(parts.map { $0.error as Any })")
+            #expect(bodies.count { $0.error == nil } == 3 - ended)
         }
     }
 
