@@ -104,8 +104,10 @@ enum RateManager {
         for change in changes {
             if let former = change.former { former.timerService.remove(former.ticket) }
             guard let next = change.next else { continue }
+            // This time is read first. If the clock is moved in between, the timer fires early and is set again.
+            let now = next.timerService.now
             let left = max(.zero, next.time - next.timer.time.now)
-            next.timerService.add(.rate(next.timer), at: next.timerService.now + left) { ticket in
+            next.timerService.add(.rate(next.timer), at: now + left) { ticket in
                 // Another thread has replaced this timer, or it has fired already.
                 if !table.withLock({ $0.note(ticket, of: next.timer) }) { next.timerService.remove(ticket) }
             }
