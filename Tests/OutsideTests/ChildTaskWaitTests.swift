@@ -589,7 +589,7 @@ struct ChildTaskWaitTests {
         }
     }
 
-    @Test("A continuation in one child task does not keep the permit that a wait in another child task lends")
+    @Test("A continuation in one child task does not keep the permit that a wait in another child task releases")
     func continuationBesideAWait() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
@@ -643,7 +643,7 @@ struct ChildTaskWaitTests {
     }
 }
 
-/// Bodies that wait until all of them have begun. The wait lends their permits, so that all can begin.
+/// Bodies that wait until all of them have begun. The wait releases their permits, so that all can begin.
 private final class Meeting: Sendable {
     private let gate = Gate()
     private let missing: Guarded<Int>

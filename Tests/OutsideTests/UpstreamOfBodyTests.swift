@@ -71,7 +71,7 @@ struct UpstreamOfBodyTests {
 
     @Test(
         "Operations of upstream run before a barrier that was added after the body",
-        // What `submit` adds comes after the barrier, as when the body itself submits.
+        // The operation that `submit` adds comes after the barrier, as when the body itself submits.
         arguments: Upstream.allCases.filter { $0 != .pagesThatSubmit }, [1, 3])
     func G25_withABarrier(upstream: Upstream, width: Int) async throws {
         try await within {

@@ -213,7 +213,7 @@ enum QueueWaits {
     }
 }
 
-/// What the operations of queues have to do before waits for these queues end, for one simulation.
+/// The operations that waits for queues depend on, for one simulation.
 ///
 /// All waits for the idleness of a queue share one operation that stands for it, and so do all waits for room in it. So
 /// the number of edges grows with the operations of the queue and the waits, and not with their product.

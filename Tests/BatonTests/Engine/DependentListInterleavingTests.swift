@@ -13,7 +13,7 @@ import Testing
         private let blocks: [DependencyBlock]
         /// The dependents in the order in which they were registered, without those that have withdrawn.
         private var registered: [Int] = []
-        /// What the finish found in the list.
+        /// The dependents that the finish found in the list.
         private(set) var taken: [Int] = []
         private(set) var countedDown: [Int] = []
         private(set) var withdrawn: [Int] = []

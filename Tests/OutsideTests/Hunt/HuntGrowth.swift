@@ -99,7 +99,7 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the operations of one run have in common.
+    /// The state that the operations of one run share.
     private struct Common {
         let name = "growth \(UInt64.random(in: 0...(.max)))"
         let queue: AsyncOperationQueue

@@ -237,7 +237,7 @@ struct WaitSimulation {
     private var blockedOnlyByQueues: [StuckOperation] = []
     private var stuck: [StuckOperation] = []
     private var cycles: [DeadlockedCycle] = []
-    /// What waits for queues need. If there are any, the simulation ends these waits, and no other cycles.
+    /// The waits for queues. If there are any, the simulation ends these waits, and no other cycles.
     private var decisions: QueueDecisions
     /// The waits for queues that have to end, each with a cycle through it.
     private var endlessWaits: [(wait: QueueWait, cycle: [AnyOperation])] = []
@@ -445,7 +445,7 @@ struct WaitSimulation {
         case unconfirmed
         /// Claims have left their wait queues.
         case queuesLeft
-        /// What was stuck has been ended.
+        /// The deadlocks have been broken.
         case ended
     }
 }
