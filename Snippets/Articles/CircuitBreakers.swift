@@ -20,3 +20,9 @@ try await Task.sleep(for: .milliseconds(600))
 let trial = call(isUp: true)
 try await queue.run(trial)
 print(breaker.state)  // closed
+
+// The breaker is asked again after the wait for the limit, so those behind the two failures do not run.
+let limited = (1...4).map { _ in call(isUp: false).addCondition(.limited("partner API", to: 1)) }
+queue.add(limited)
+await queue.waitUntilIdle()
+print(limited.count { $0.error?.underlyingError is CircuitOpenError })  // 2

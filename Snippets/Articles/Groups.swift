@@ -14,7 +14,7 @@ let release = GroupOperation("release", .ordered, draft, check, publish)  // fai
 queue.add(release)
 await queue.waitUntilIdle()
 print(release.result!)  // failure(1 of the group failed: ‘check’: Unreachable())
-print(publish.result!)  // failure(skipped, because ‘check’ ended with failure)
+print(publish.error!)  // skipped, because ‘check’ failed, and the ordered group goes on only after a success
 
 let many = GroupOperation((1...100).map { _ in AsyncOperation {} }, maxConcurrentOperationCount: 10)
 try await queue.run(many)

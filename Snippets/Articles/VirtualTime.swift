@@ -19,6 +19,14 @@ print(held.state)  // executing
 gate.open()
 await queue.waitUntilIdle()
 
+// A moment is measured from the start of the clock, and a log tells the test that something has happened.
+let rings = EventLog<String>()
+let alarm = TestClock.Instant(sinceStart: .seconds(7_200))
+AsyncOperation<Void>.delay(.seconds(3_600)).then { rings("two hours") }.add(to: queue)
+await clock.waitForSleeper(until: alarm)
+clock.advance(to: alarm)
+print(await rings.waitForCount(1))  // ["two hours"]
+
 // The same graph under a hundred schedules, each drawn from a seed, one job at a time.
 try await exploring(schedules: 100) { scheduler in
     let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)

@@ -9,4 +9,4 @@ let praise = AsyncOperation("praise") { print("never printed") }.addDependency(f
 let cleanUp = AsyncOperation("clean up") { print("cleaning up") }.addDependency(mirror)  // after any outcome
 queue.add(cleanUp, praise, mirror, fetch, warmUp)  // in any order
 await queue.waitUntilIdle()
-print(praise.result!)  // failure(skipped, because ‘fetch’ ended with failure)
+print(praise.result!)  // failure(skipped, because ‘fetch’ failed, and the dependency asks for a success)

@@ -1,7 +1,7 @@
 internal import Baton
 internal import CBatonProcess
 
-/// The reason why a ``Subprocess`` failed. Every case contains the name of the program, as it was given.
+/// The reason why a ``Subprocess`` failed. Every case that concerns a program contains its name, as it was given.
 @nonexhaustive
 public enum SubprocessError: Error, Sendable, Hashable {
     /// The program exited with a status that is not accepted. `errors` is the end of its standard error.
@@ -28,6 +28,8 @@ public enum SubprocessError: Error, Sendable, Hashable {
     /// The program has ended, but its status was lost, because other code of this process has waited for every child,
     /// or ignores `SIGCHLD`.
     case statusLost(program: String)
+    /// A ``SubprocessPipeline`` without programs was run.
+    case emptyPipeline
 }
 
 /// An error of the operating system: the number of an `errno` and its text.
@@ -88,7 +90,8 @@ extension SubprocessError {
         switch self {
         case .notStarted(_, let reason), .fileNotUsable(_, _, let reason), .directoryNotEntered(_, _, let reason):
             reason.isShortage
-        case .exited, .signalled, .notFound, .outputTooLong, .lineTooLong, .invalidText, .pipeUsed, .statusLost:
+        case .exited, .signalled, .notFound, .outputTooLong, .lineTooLong, .invalidText, .pipeUsed, .statusLost,
+            .emptyPipeline:
             false
         }
     }
@@ -104,33 +107,49 @@ extension SubprocessError: CustomStringConvertible {
     private var text: String {
         switch self {
         case .exited(let program, let status, let errors):
-            "‘\(program)’ exited with status \(status)\(Self.ending(errors))"
+            "\(Self.name(program)) exited with status \(status)\(Self.ending(errors))"
         case .signalled(let program, let signal, let errors):
-            "‘\(program)’ was ended by signal \(signal) "
+            "\(Self.name(program)) was ended by signal \(signal) "
                 + "(\(String(cString: baton_signal_text(signal))))\(Self.ending(errors))"
         case .notFound(let program, let searched):
-            "‘\(program)’ is in none of the directories of PATH (\(searched.joined(separator: ":"))). "
-                + "Install it, or give its whole path"
+            "\(Self.name(program)) is in none of the directories of PATH (\(searched.joined(separator: ":"))). "
+                + (Self.hint(for: program) ?? "Install it, or give its whole path")
         case .notStarted(let program, let reason):
-            "‘\(program)’ could not be started: \(reason.sentences)"
+            "\(Self.name(program)) could not be started: \(reason.sentences)"
         case .directoryNotEntered(let program, let directory, let reason):
-            "‘\(program)’ could not be started in the directory ‘\(directory)’: \(reason.sentences)"
+            "\(Self.name(program)) could not be started in the directory \(directory.quoted): \(reason.sentences)"
         case .fileNotUsable(let program, let path, let reason):
-            "‘\(program)’ cannot use the file ‘\(path)’: \(reason.sentences)"
+            "\(Self.name(program)) cannot use the file \(path.quoted): \(reason.sentences)"
         case .outputTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote more than \(Self.bytes(limit)). "
+            "\(Self.name(program)) was ended, because it wrote more than \(Self.bytes(limit)). "
                 + "Raise the limit, or use lines or a file"
         case .lineTooLong(let program, let limit):
-            "‘\(program)’ was ended, because it wrote a line of more than \(Self.bytes(limit)). "
+            "\(Self.name(program)) was ended, because it wrote a line of more than \(Self.bytes(limit)). "
                 + "Raise the limit, or use bytes"
         case .invalidText(let program, let problem):
-            "‘\(program)’ was not started: \(problem)"
+            "\(Self.name(program)) was not started: \(problem)"
         case .pipeUsed(let program):
-            "‘\(program)’ cannot run in its pipeline again. Create a new operation for the whole pipeline"
+            "\(Self.name(program)) cannot run in its pipeline again. Create a new operation for the whole pipeline"
         case .statusLost(let program):
-            "‘\(program)’ has ended, but its status was lost, because other code of this process waits for every "
-                + "child, or ignores SIGCHLD. Let that code wait only for its own children"
+            "\(Self.name(program)) has ended, but its status was lost, because other code of this process waits for "
+                + "every child, or ignores SIGCHLD. Let that code wait only for its own children"
+        case .emptyPipeline:
+            "A pipeline without programs cannot run. Give it one or more"
         }
+    }
+
+    private static func name(_ program: String) -> String {
+        program.isBlank ? "A program without a name" : program.quoted
+    }
+
+    /// Advice if the name of a program that does not exist looks like a line for a shell; otherwise nil.
+    static func hint(for program: String) -> String? {
+        let words = program.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count > 1 else { return nil }
+        let isPlain = words.allSatisfy { $0.allSatisfy { $0.isLetter || $0.isNumber || "-_+=./:,@%".contains($0) } }
+        let arguments = isPlain ? words.dropFirst().map { "\"\($0)\"" }.joined(separator: ", ") : "…"
+        return "The name contains a space, and no shell splits it: if the rest are arguments, pass them separately, as "
+            + "in `Subprocess(\"\(words[0])\", arguments: [\(arguments)])`"
     }
 
     private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }

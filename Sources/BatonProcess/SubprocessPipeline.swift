@@ -59,7 +59,7 @@ public struct SubprocessPipeline: Sendable {
             if let after { program.output = StandardOutput(target: .pipe(after)) }
             let operation = AsyncOperation(program)
             operation.name = program.program
-            // The handler is called also if the operation never ran.
+            // The handler is called even if the operation never ran.
             let ends = PipelineEnds(reading: before, writing: after)
             operation.didFinish { _ in ends.giveUp() }
             return operation
@@ -73,12 +73,14 @@ extension SubprocessPipeline: Procedure {
     /// Runs all programs as children of the operation, and returns the result of the last one.
     ///
     /// When one program fails, the others are cancelled, and the operation fails with its error. A pipeline without
-    /// programs returns an empty result. The operation can be retried, because every attempt makes new pipes.
+    /// programs fails. The operation can be retried, because every attempt makes new pipes.
     ///
     /// - Parameter context: The context of the operation, which runs the programs as its children.
     /// - Returns: The result of the last program.
     /// - Throws: The error of the first program that fails, or `CancellationError`.
+    ///   ``SubprocessError/emptyPipeline`` if there are no programs.
     public func execute(in context: OperationContext) async throws -> SubprocessResult {
+        if programs.isEmpty { throw SubprocessError.emptyPipeline }
         let operations = operations()
         return try await withThrowingTaskGroup(of: (Int, SubprocessResult).self) { runs in
             for (place, operation) in operations.enumerated() {
@@ -92,7 +94,7 @@ extension SubprocessPipeline: Procedure {
 }
 
 /// The two pipe ends of one program of a pipeline. They are given up when the program's operation finishes, or when it
-/// is released without having been added: otherwise the programs at the other ends would wait for ever.
+/// is released without having been added: otherwise the programs at the other ends would wait forever.
 private final class PipelineEnds: Sendable {
     private let reading: ProgramPipe?
     private let writing: ProgramPipe?

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -118,8 +119,23 @@ void *baton_curl_private(CURL *handle) {
     return value;
 }
 
+/// Returns whether a descriptor is one of the last that the process may open. Descriptors are given out from the lowest
+/// number, so nearly all others are in use then.
+static int is_reserved(int descriptor) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    rlim_t count = limit.rlim_cur / 8;
+    if (count > 16) count = 16;
+    return (rlim_t)descriptor >= limit.rlim_cur - count;
+}
+
 curl_socket_t baton_curl_open(const struct curl_sockaddr *address) {
     curl_socket_t made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (made >= 0 && is_reserved(made)) {
+        close(made);
+        errno = EMFILE;
+        return -1;
+    }
     int bytes = 128 * 1024;
     if (made >= 0) setsockopt(made, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
     return made;
@@ -210,11 +226,18 @@ long long baton_curl_read_count(curl_socket_t socket) {
     return (long long)info.tcpi_bytes_received - unread;
 }
 
-int baton_curl_speaks_http2(CURL *handle) {
+/// Returns the TLS session of the handle's connection. Its `internals` are not null. Returns null if there is none.
+static const struct curl_tlssessioninfo *session_of(CURL *handle) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals)
-        return -1;
-    if (session->backend != CURLSSLBACKEND_OPENSSL) return -1;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK) return NULL;
+    return session && session->internals ? session : NULL;
+}
+
+int baton_curl_has_tls(CURL *handle) { return session_of(handle) != NULL; }
+
+int baton_curl_speaks_http2(CURL *handle) {
+    const struct curl_tlssessioninfo *session = session_of(handle);
+    if (!session || session->backend != CURLSSLBACKEND_OPENSSL) return -1;
     void (*selected)(const void *, const unsigned char **, unsigned int *) =
         (void (*)(const void *, const unsigned char **, unsigned int *))dlsym(RTLD_DEFAULT, "SSL_get0_alpn_selected");
     if (!selected) return -1;
@@ -225,10 +248,8 @@ int baton_curl_speaks_http2(CURL *handle) {
 }
 
 int baton_curl_has_read_more(CURL *handle) {
-    struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals)
-        return 0;
-    if (session->backend != CURLSSLBACKEND_OPENSSL) return 0;
+    const struct curl_tlssessioninfo *session = session_of(handle);
+    if (!session || session->backend != CURLSSLBACKEND_OPENSSL) return 0;
     int (*pending)(const void *) = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
     return pending && pending(session->internals);
 }

@@ -39,6 +39,17 @@ import Testing
         #expect(failures.first?.description.contains("the status should be 200, but was 500") == true)
     }
 
+    @Test("A transport that answers without sending a request fails")
+    func noRequests() async {
+        let transport = Fixed { HTTPAnswer(head: HTTPHead(status: 200, url: nil), body: HTTPBody { nil }) }
+        let names: Set = [
+            "fields", "fields-many", "target-of-100-KB", "fields-in-utf-8", "field-empty-sent", "no-body-fields",
+        ]
+        let failures = await HTTPTransportConformance.run(on: transport, only: names)
+        #expect(failures.map(\.failedCase.name).sorted() == names.sorted())
+        #expect(failures.allSatisfy { $0.text.contains("the server received no request") })
+    }
+
     @Test("An error that is not an HTTPError is a failure even where an error is expected")
     func wrongErrors() async {
         let transport = Fixed { throw Odd() }

@@ -121,6 +121,18 @@ import Testing
         #expect(gate.waiterCount == 0)
     }
 
+    @Test("A line is written once, when tasks wait and no watcher tells about them")
+    func reportsWaitersOnce() throws {
+        var gate = GateStateMachine<String>(isOpen: false)
+        #expect(gate.reportWaiters() == nil)
+        _ = arrive("a", at: &gate)
+        let watcher = gate.watch("two", count: 2)
+        #expect(gate.reportWaiters() == nil && !gate.hasReportedWaiters)
+        gate.removeWatcher(try #require(watcher))
+        #expect(gate.reportWaiters() == 1 && gate.hasReportedWaiters)
+        #expect(gate.reportWaiters() == nil)
+    }
+
     @Test func tellsThoseWhoWatchForWaiters() throws {
         var gate = GateStateMachine<String>(isOpen: false)
         let none = gate.watch("none", count: 0)

@@ -96,6 +96,26 @@ private enum Ambience {
         }
     }
 
+    @Test("The error of an endless run names an operation that repeats, and the run ends soon after its limit")
+    func endlessRepetition() async {
+        let scheduler = SeededScheduler(seed: 3, jobLimit: 10_100, patience: .zero)
+        var text = ""
+        do {
+            try await scheduler.run { scheduler in
+                let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                let poll = AsyncOperation("poll") { 1 }.repeat(every: .seconds(1))
+                // The wait ignores its cancellation.
+                _ = try await queue.add(poll).value
+            }
+        } catch {
+            text = "\(error)"
+        }
+        #expect(text.contains("an operation that repeats without a `count`"))
+        #expect(text.contains("\n- ‘poll’ "))
+        #expect(scheduler.jobCount == 20_100)
+        for job in scheduler.schedule.withLock({ $0.giveUp() }) { scheduler.runElsewhere(job) }
+    }
+
     @Test func aLoopThatIgnoresCancellationIsGivenUp() async {
         let scheduler = SeededScheduler(seed: 3, jobLimit: 100, patience: .zero)
         let exit = Gate()

@@ -11,14 +11,6 @@ import Testing
         #expect(clock.now.sinceStart == .seconds(3))
     }
 
-    @Test func neverMovesBack() {
-        let clock = TestClock()
-        clock.advance(by: .seconds(2))
-        clock.advance(by: .seconds(-1))
-        clock.advance(to: .start)
-        #expect(clock.now.sinceStart == .seconds(2))
-    }
-
     @Test func aSleeperWakesWhenItsTimeHasComeAndNotBefore() async throws {
         let clock = TestClock()
         let log = EventLog<String>()
@@ -52,6 +44,34 @@ import Testing
         #expect(clock.sleeperCount == 0)
         await #expect(throws: CancellationError.self) { try await nap.value }
         #expect(clock.now == .start)
+    }
+
+    @Test("A test can wait for the sleeper with a certain deadline while others sleep")
+    func aCertainSleeper() async throws {
+        let clock = TestClock()
+        let log = EventLog<String>()
+        func moment(_ seconds: Int) -> TestClock.Instant { .init(sinceStart: .seconds(seconds)) }
+        let late = Task { try await clock.sleep(until: moment(10)) }
+        await clock.waitForSleepers(count: 1)
+        let watching = Task {
+            await clock.waitForSleeper(until: moment(3))
+            log("seen")
+        }
+        let other = Task { try await clock.sleep(until: moment(4)) }
+        await clock.waitForSleepers(count: 2)
+        #expect(log.events == [])
+        let wanted = Task { try await clock.sleep(until: moment(3)) }
+        await watching.value
+        // A sleeper that sleeps already is found, and so is the end of a wait that would never end.
+        await clock.waitForSleeper(until: moment(10))
+        let passed = Task { await clock.waitForSleeper(until: moment(9)) }
+        let cancelled = Task { await clock.waitForSleeper(until: moment(11)) }
+        cancelled.cancel()
+        await cancelled.value
+        clock.advance(by: .seconds(10))
+        await passed.value
+        await clock.waitForSleeper(until: moment(5))
+        for sleeper in [late, other, wanted] { try await sleeper.value }
     }
 
     @Test func aCancelledTaskDoesNotBeginToSleep() async throws {

@@ -13,8 +13,8 @@ struct FoundByTheHunt {
             operation.cancel()
             await gate.waitForWaiters(count: 1)
             #expect(
-                operation.explain().description == "‘cancelled’ waits for its willFinish handlers. "
-                    + "It was cancelled, and finishes when these handlers have returned.")
+                operation.explain().description == "‘cancelled’ waits for its willFinish handlers: "
+                    + "one of them has not returned. It was cancelled, and finishes when these handlers have returned.")
             gate.open()
         }
     }
@@ -56,7 +56,7 @@ struct FoundByTheHunt {
             full.add {}
             let producer = narrow.add("producer") { try await full.submit(AsyncOperation {}) }
             try await narrow.add {}.value
-            #expect(producer.explain().description.contains("‘room in ‘full’’"))
+            #expect(producer.explain().description.contains("‘room in “full”’"))
             producer.cancel()
             await narrow.waitUntilIdle()
             #expect(producer.isCancelled)

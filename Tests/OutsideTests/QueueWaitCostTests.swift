@@ -36,7 +36,7 @@ struct QueueWaitCostTests {
     @Test("One search finds the deadlocks of all waits", arguments: [false, true])
     func oneSearch(submitting: Bool) async throws {
         var ratios: [Double] = []
-        for _ in 0..<3 {
+        for _ in 0..<5 {
             let small = try await timeOfOneDeadlock(250, submitting: submitting)
             let large = try await timeOfOneDeadlock(2_000, submitting: submitting)
             let ratio = large / max(small, .milliseconds(5))

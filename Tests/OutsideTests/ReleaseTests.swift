@@ -123,8 +123,13 @@ struct ReleaseTests {
         private static let length = 1_000_000
     #endif
 
-    /// The stack size of a secondary thread on Apple platforms, in bytes.
-    private static let stackSize = 512 * 1024
+    /// The stack size of a secondary thread on Apple platforms, in bytes. Frames under a sanitizer are several times as
+    /// large.
+    #if BATON_SANITIZED
+        private static let stackSize = 4 * 512 * 1024
+    #else
+        private static let stackSize = 512 * 1024
+    #endif
 
     private final class Box: Sendable {
         let last = Guarded<AnyOperation?>(nil)

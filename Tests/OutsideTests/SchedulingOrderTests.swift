@@ -68,10 +68,11 @@ struct SchedulingOrderTests {
         #expect(try await mostPagesThatWait(in: place, .depthFirst) <= 16 + 32)
     }
 
-    @Test("With FIFO order, nearly all pages are fetched before the first is parsed", .timeLimit(.minutes(10)))
+    /// How many more depends on how quickly bodies go on after a suspension.
+    @Test("With FIFO order, many more pages wait to be parsed", .timeLimit(.minutes(10)))
     func G23_firstInFirstOut() async throws {
         let most = try await mostPagesThatWait(in: .queue, .firstInFirstOut)
-        #expect(most > 500)
+        #expect(most > 3 * (16 + 32))
     }
 
     @Test("A serial queue has at most three pictures in memory", .timeLimit(.minutes(10)))

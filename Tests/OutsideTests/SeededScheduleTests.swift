@@ -179,11 +179,11 @@ struct SeededScheduleTests {
     func handlersOfUnaddedChild() async throws {
         try await exploring(schedules: 20) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
-            let told = Gate()
+            let handlerHasRun = Gate()
             let child = AsyncOperation("child") { 1 }
             child.willFinish { _ in await Task.yield() }.didFinish { _ in
                 await Task.yield()
-                told.open()
+                handlerHasRun.open()
             }
             let after = AsyncOperation("after") {}.addDependency(child)
             let group = GroupOperation("group", GroupOperation(child))
@@ -192,7 +192,7 @@ struct SeededScheduleTests {
             group.cancel()
             queue.isSuspended = false
             try await after.value
-            await told.wait()
+            await handlerHasRun.wait()
         }
     }
 
@@ -200,16 +200,16 @@ struct SeededScheduleTests {
     func handlersOfUnaddedDependency() async throws {
         try await exploring(schedules: 20) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
-            let told = Gate()
-            let source = AsyncOperation("source") {}.willFinish { _ in }.didFinish { _ in told.open() }
+            let handlerHasRun = Gate()
+            let source = AsyncOperation("source") {}.willFinish { _ in }.didFinish { _ in handlerHasRun.open() }
             let operation = AsyncOperation("operation") {}.addDependency(source)
             queue.add(operation)
             operation.cancel(includingDependencies: true)
-            await told.wait()
+            await handlerHasRun.wait()
         }
     }
 
-    private struct Ending: OperationObserver {
+    private struct YieldingObserver: OperationObserver {
         let gate = Gate()
 
         func observe(_ event: OperationEvent) async {
@@ -222,7 +222,7 @@ struct SeededScheduleTests {
     func observersOfUnaddedOperation(isAddedLater: Bool) async throws {
         try await exploring(schedules: 20) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
-            let observer = Ending()
+            let observer = YieldingObserver()
             let operation = AsyncOperation("operation") {}.addObserver(observer)
             if isAddedLater { queue.add(operation) } else { operation.cancel() }
             await observer.gate.wait()

@@ -53,10 +53,10 @@ struct StallCostTests {
         try await within {
             await expectNearlyLinear(250) { count in
                 let clock = TestClock()
-                let (queue, gate, told) = (AsyncOperationQueue(clock: clock), Gate(), Guarded(0))
+                let (queue, gate, reportCount) = (AsyncOperationQueue(clock: clock), Gate(), Guarded(0))
                 queue.add((0..<count).map { _ in AsyncOperation { await gate.wait() } })
-                for _ in 0..<count { queue.onStall(after: .seconds(4)) { _ in told.withLock { $0 += 1 } } }
-                while told.withLock({ $0 }) < count {
+                for _ in 0..<count { queue.onStall(after: .seconds(4)) { _ in reportCount.withLock { $0 += 1 } } }
+                while reportCount.withLock({ $0 }) < count {
                     await clock.waitForSleepers(count: 1)
                     clock.advance(by: .seconds(1))
                 }

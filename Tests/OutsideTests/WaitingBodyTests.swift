@@ -206,7 +206,9 @@ struct WaitingBodyTests {
             while waiting.state != .executing { await Task.yield() }
             start.open()
             while waiting.state != .executing || needed.state != .executing { await Task.yield() }
-            #expect("\(waiting.explain())".contains("idleness of ‘other’"))
+            let explanation = waiting.explain()
+            #expect("\(explanation)".contains("idleness of “other”"))
+            #expect(explanation.roots.map(\.operation.name).contains("needed"), "\(explanation)")
             gate.open()
             await queue.waitUntilIdle()
             #expect(waiting.error == nil)

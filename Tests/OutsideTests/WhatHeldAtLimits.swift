@@ -2,7 +2,6 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Tests extreme values and graphs.
 @Suite("Extreme values and odd graphs", .timeLimit(.minutes(10)))
 struct WhatHeldAtLimits {
     private struct Oops: Error {}
@@ -10,7 +9,7 @@ struct WhatHeldAtLimits {
     private static let greatest = Duration(attoseconds: .max)
     private static let least = Duration(attoseconds: .min)
 
-    @Test("The longest and the shortest durations are accepted", arguments: [greatest, least])
+    @Test("The longest and the shortest durations neither trap nor hang", arguments: [greatest, least])
     func durations(duration: Duration) async throws {
         try await within {
             let queue = AsyncOperationQueue(onMisuse: { _ in })
@@ -39,7 +38,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("Extreme counts, widths and weights are accepted", arguments: [Int.min, -1, 0, 1, Int.max])
+    @Test("Extreme counts, widths and weights neither trap nor hang", arguments: [Int.min, -1, 0, 1, Int.max])
     func counts(count: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: count, onMisuse: { _ in })
@@ -65,7 +64,7 @@ struct WhatHeldAtLimits {
         }
     }
 
-    @Test("A group that is its own child fails, as does a condition that brings along its own operation")
+    @Test("A group that is its own child fails, as does an operation whose condition depends on that operation")
     func ownChild() async throws {
         struct Own: OperationCondition {
             func dependency(for operation: AnyOperation) -> AnyOperation? { operation }

@@ -51,7 +51,7 @@ struct WhatHeldInUsersCode {
 
     private struct MeddlingError: Error, CustomStringConvertible {
         let meddler: Meddler
-        let token: Living.Token
+        let token: LiveTokens.Token
 
         var description: String {
             meddler.meddle()
@@ -62,7 +62,7 @@ struct WhatHeldInUsersCode {
     private struct MeddlingCondition: OperationCondition {
         let meddler: Meddler
         let number: UInt64
-        let token: Living.Token
+        let token: LiveTokens.Token
 
         var name: String {
             meddler.meddle()
@@ -103,7 +103,7 @@ struct WhatHeldInUsersCode {
 
     private struct MeddlingObserver: OperationObserver {
         let meddler: Meddler
-        let token: Living.Token
+        let token: LiveTokens.Token
 
         func observe(_ event: OperationEvent) async {
             if event.operation.name.hasPrefix("evil") { meddler.meddle() }
@@ -112,18 +112,18 @@ struct WhatHeldInUsersCode {
 
     @Test("User code calls Baton from deinit, ==, hash, conditions, clocks, hints, handlers and observers")
     func everywhere() async throws {
-        let living = Living()
+        let living = LiveTokens()
         try await within { try await Self.play(living) }
         try await living.waitUntilNone()
     }
 
-    private static func play(_ living: Living) async throws {
+    private static func play(_ living: LiveTokens) async throws {
         let meddler = Meddler()
         let number = UInt64.random(in: 0...(.max))
         let queue = AsyncOperationQueue(
             maxConcurrentOperationCount: 3, clock: MeddlingClock(meddler: meddler), onMisuse: { _ in meddler.meddle() })
         meddler.watch(queue)
-        func token() -> Living.Token { living.token { meddler.meddle() } }
+        func token() -> LiveTokens.Token { living.token { meddler.meddle() } }
         queue.addObserver(MeddlingObserver(meddler: meddler, token: token()))
         queue.onStall(after: .milliseconds(1)) { _ in meddler.meddle() }
         queue.around { _, body in
@@ -133,7 +133,7 @@ struct WhatHeldInUsersCode {
         for index in 0..<reduced(60) {
             let inBody = token()
             let error = MeddlingError(meddler: meddler, token: token())
-            let operation = AsyncOperation<Living.Token>("evil \(index)") { context in
+            let operation = AsyncOperation<LiveTokens.Token>("evil \(index)") { context in
                 meddler.meddle()
                 inBody.touch()
                 if context.attempt < 2 { throw error }
@@ -171,7 +171,7 @@ struct WhatHeldInUsersCode {
 
     @Test("Deinits of outputs and bodies may add, cancel, change the width and suspend", arguments: [false, true])
     func deinits(barriers: Bool) async throws {
-        let living = Living()
+        let living = LiveTokens()
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
             let victim = AsyncOperation { try await Gate().waitUnlessCancelled() }
@@ -223,7 +223,7 @@ struct WhatHeldInUsersCode {
 
     @Test("A handler of a finished operation, a stream's element and an output may be the last to hold a queue")
     func lastHandle() async throws {
-        let living = Living()
+        let living = LiveTokens()
         try await within {
             for index in 0..<reduced(100) {
                 let token = living.token()

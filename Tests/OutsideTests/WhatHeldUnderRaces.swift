@@ -43,7 +43,7 @@ struct WhatHeldUnderRaces {
         arguments: [false, true])
     func released(suspended: Bool) async throws {
         struct Oops: Error {}
-        let living = Living()
+        let living = LiveTokens()
         try await within {
             for round in 0..<reduced(150) {
                 let gate = Gate()

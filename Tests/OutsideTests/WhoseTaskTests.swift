@@ -411,7 +411,7 @@ struct WhoseTaskTests {
 
     @Test("A cancellation reaches an evaluation on another task that began before it was registered")
     func cancelOfAnEarlyEvaluation() async throws {
-        struct Waiting: OperationCondition {
+        struct WaitingCondition: OperationCondition {
             let end: Gate
             let isReached: Guarded<Bool>
 
@@ -430,7 +430,7 @@ struct WhoseTaskTests {
             }
         }
         let (end, isReached) = (Gate(), Guarded(false))
-        let operation = AsyncOperation {}.addCondition(Waiting(end: end, isReached: isReached))
+        let operation = AsyncOperation {}.addCondition(WaitingCondition(end: end, isReached: isReached))
         let queue = AsyncOperationQueue(executor: AtOnceExecutor())
         queue.add(operation)
         await end.waitForWaiters(count: 1)

@@ -11,7 +11,7 @@ import Testing
     @Test func sourcesThatFinishAtOnce() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
-            let meeting = Meeting(2)
+            let meeting = SpinBarrier(2)
             let starts = Counter()
             let sources = (0..<2).map { _ in AsyncOperation { meeting.meet() } }
             let dependents = (0..<40).map { _ in
@@ -32,7 +32,7 @@ import Testing
     @Test func waitersThatComeWithTheOutcome() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
-            let meeting = Meeting(2)
+            let meeting = SpinBarrier(2)
             let operations = (0..<10).map { AsyncOperation("\($0)") { true } }
             let waiter = Task.detached(executorPreference: pool) {
                 meeting.meet()
@@ -53,7 +53,7 @@ import Testing
     @Test func cancelsInTheMiddleOfTheAdd() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
-            let meeting = Meeting(2)
+            let meeting = SpinBarrier(2)
             let sources = (0..<6).map { _ in AsyncOperation { true } }
             let readers = (0..<10).map { number in
                 let reader = sources[number % 6].then { $0 }
@@ -101,7 +101,7 @@ import Testing
     @Test func handlersOfWhatIsCancelledAtItsEnd() async throws {
         for _ in 0..<Self.rounds {
             let queue = AsyncOperationQueue(executor: pool)
-            let meeting = Meeting(2)
+            let meeting = SpinBarrier(2)
             let (calls, cancels) = (Counter(), Counter())
             let operation = AsyncOperation {
                 meeting.meet()
@@ -135,7 +135,7 @@ import Testing
 
 /// A spinning barrier: threads that meet leave at the same moment. It blocks threads, so only threads of the pool may
 /// use it.
-private final class Meeting: Sendable {
+private final class SpinBarrier: Sendable {
     private let missing: Atomic<Int>
 
     init(_ count: Int) { missing = Atomic(count) }

@@ -9,16 +9,19 @@ of words that are separated by spaces: first settings, then one word for each re
 later requests. The server ignores the paths of requests. It needs only the standard library.
 
   streams=N            the number of concurrent requests
+  http1                the connection uses HTTP/1.1, and knows the steps ok, after=N, late and drop
 
   ok                   200; the body is the number of bytes received
   bytes=N              200 with N reproducible bytes
   head=N               like ok, with N more fields of 1,000 bytes, head and body in one write
+  status=TEXT          like ok, with this status
   interim              103, then like ok
   trailers             like ok, with a field after the body
   hold                 no response
   refuse               the stream is refused
   reset                the stream ends with an error
   reset-body           200, half of the body, then like reset
+  wants-http1          200, a part of a body without a length, then a reset that asks for HTTP/1.1
   goaway-before        the connection ends, and this request has not been processed
   goaway-within        200, half of the body, then the connection ends after this request, then the rest
   goaway-after         like ok, then the connection ends
@@ -33,6 +36,12 @@ later requests. The server ignores the paths of requests. It needs only the stan
   too-long             200, with more bytes than the head promises
   too-short            200, with fewer bytes than the head promises
   ping                 no response, but a ping every 100 ms
+  drop                 the connection is closed after the head of the request
+  late                 like ok, and 20 ms later bytes that belong to no response
+  after=N              the request waits until N requests have begun on all connections, then like ok
+
+Over HTTP/1.1 the body of a response is the target of the request. The server takes both versions of a client that
+offers both, and prefers HTTP/2.
 
 A connection whose only word is `hang` does not complete the TLS handshake.
 
@@ -49,7 +58,7 @@ import time
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
-NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM = 0, 2, 7
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, HTTP_1_1_REQUIRED = 0, 2, 7, 13
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 PERIOD = 65521
 
@@ -77,8 +86,77 @@ def status(code):
     return b"\0" + literal(":status") + literal(str(code))
 
 
+def say(*words):
+    """Prints a line in one write, because several threads print."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
 class Closed(Exception):
     pass
+
+
+class Count:
+    """The number of requests that have begun on all connections."""
+
+    def __init__(self):
+        self.value, self.lock = 0, threading.Condition()
+
+    def add(self):
+        with self.lock:
+            self.value += 1
+            self.lock.notify_all()
+
+    def wait(self, value):
+        with self.lock:
+            self.lock.wait_for(lambda: self.value >= value)
+
+
+count_of_requests = Count()
+
+
+class PlainConnection:
+    """A connection that uses HTTP/1.1."""
+
+    def __init__(self, link, number, words):
+        self.link, self.number, self.steps = link, number, words
+        self.reader = link.makefile("rb")
+
+    def serve(self):
+        try:
+            request = 0
+            while line := self.reader.readline():
+                request += 1
+                step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
+                self.answer(request, line.split()[1].decode(), *step.split("="))
+        except OSError:
+            pass
+        say("closed", self.number)
+        self.link.close()
+
+    def answer(self, request, target, step, count=0):
+        length, is_chunked = 0, False
+        while (line := self.reader.readline()) not in (b"\r\n", b""):
+            name, value = line.decode().lower().split(":", 1)
+            length = int(value) if name == "content-length" else length
+            is_chunked = is_chunked or name == "transfer-encoding"
+        say("request", self.number, request)
+        count_of_requests.add()
+        if step == "drop":
+            self.link.shutdown(socket.SHUT_RDWR)
+            return
+        self.reader.read(length)
+        while is_chunked:
+            size = int(self.reader.readline(), 16)
+            self.reader.read(size + 2)
+            is_chunked = size > 0
+        say("end", self.number, request, target)
+        if step == "after":
+            count_of_requests.wait(int(count))
+        self.link.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(target)}\r\n\r\n{target}".encode())
+        if step == "late":
+            time.sleep(0.02)
+            self.link.sendall(b"<html>")
 
 
 class Connection:
@@ -92,7 +170,7 @@ class Connection:
         self.counts, self.todo, self.ended = {}, {}, set()
 
     def say(self, *words):
-        print(*words[:1], self.number, *words[1:], flush=True)
+        say(*words[:1], self.number, *words[1:])
 
     # Frames
 
@@ -191,6 +269,7 @@ class Connection:
             self.counts[stream] = 0
             self.todo[stream] = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
             self.say("request", stream)
+            count_of_requests.add()
             self.begin(stream, self.todo[stream])
         elif kind == DATA and stream in self.todo:
             self.counts[stream] += len(payload)
@@ -214,9 +293,9 @@ class Connection:
 
     # Responses
 
-    def send_ok(self, stream, trailers=b""):
+    def send_ok(self, stream, trailers=b"", code=200):
         body = str(self.counts[stream]).encode()
-        self.head(stream, status(200) + fields(content_length=len(body)))
+        self.head(stream, status(code) + fields(content_length=len(body)))
         self.send(DATA, 0 if trailers else END_STREAM, stream, body)
         if trailers:
             self.head(stream, trailers, END_STREAM)
@@ -239,6 +318,8 @@ class Connection:
     def answer(self, stream, step, count=0):
         if step == "ok":
             self.send_ok(stream)
+        elif step == "status":
+            self.send_ok(stream, code=count)
         elif step == "head":
             self.send_long_head(stream, int(count))
         elif step == "interim":
@@ -254,6 +335,10 @@ class Connection:
         elif step == "reset-body":
             self.send_half(stream)
             self.reset(stream, INTERNAL_ERROR)
+        elif step == "wants-http1":
+            self.head(stream, status(200))
+            self.send(DATA, 0, stream, b"01234")
+            self.reset(stream, HTTP_1_1_REQUIRED)
         elif step == "goaway-within":
             self.send_half(stream)
             self.goaway(stream)
@@ -307,11 +392,15 @@ class Connection:
 
 
 def main():
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(sys.argv[1])
-    context.set_alpn_protocols(["h2"])
+    def make_context(*protocols):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1])
+        context.set_alpn_protocols(protocols)
+        return context
+
+    both, only_http1 = make_context("h2", "http/1.1"), make_context("http/1.1")
     scripts = [steps.split() for steps in sys.argv[2:]]
-    print(listener.getsockname()[1], flush=True)
+    say(listener.getsockname()[1])
 
     def accept():
         number = 0
@@ -329,10 +418,12 @@ def main():
             threading.Event().wait()
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            link = context.wrap_socket(link, server_side=True)
+            link = (only_http1 if "http1" in steps else both).wrap_socket(link, server_side=True)
         except (ssl.SSLError, OSError):
             return
-        Connection(link, number, list(steps)).serve()
+        speaks_http2 = link.selected_alpn_protocol() == "h2"
+        steps = [word for word in steps if word != "http1"]
+        (Connection if speaks_http2 else PlainConnection)(link, number, steps).serve()
 
     threading.Thread(target=accept, daemon=True).start()
     sys.stdin.read()

@@ -9,6 +9,7 @@ its parent has ended. It needs only the standard library.
                                                 it requires a certificate from the client
     server.py proxy [USER:PASSWORD | STATUS]    is a proxy that requires a password, or refuses every tunnel
                                                 with a status
+    server.py socks                             is a SOCKS 5 proxy (RFC 1928) without a password
 
 The path and query of a request determine the response:
 
@@ -31,7 +32,7 @@ The path and query of a request determine the response:
   /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
   /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when
                     `release` is called for the key; with `cut=COUNT` it waits pause=MS after COUNT bytes,
-                    with slow=MS after each
+                    with slow=MS between all bytes
   /bomb/COUNT       COUNT zeros, with Content-Encoding: gzip
   /loop             redirects to itself, code=CODE (302)
   /die              no response: the port and the connection are closed
@@ -57,6 +58,7 @@ import json
 import os
 import select
 import socket
+import socketserver
 import ssl
 import struct
 import sys
@@ -273,18 +275,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for _ in self.body():
             pass
         reply = base64.b64decode(self.query["reply"].replace(" ", "+"))
-        cut = self.number("cut", 0)
-        self.wfile.write(reply[:cut])
-        time.sleep(self.number("pause", 0) / 1000)
         if "slow" in self.query:
-            for byte in reply:
-                self.wfile.write(bytes([byte]))
-                time.sleep(self.number("slow") / 1000)
+            pieces, pause = [bytes([byte]) for byte in reply], self.number("slow")
         else:
-            self.wfile.write(reply[cut:])
+            cut = self.number("cut", 0)
+            pieces, pause = [reply[:cut], reply[cut:]], self.number("pause", 0)
+        for piece in pieces[:-1]:
+            self.wfile.write(piece)
+            time.sleep(pause / 1000)
         if "hold" in self.query:
+            self.wfile.write(pieces[-1])
             keys.gate(self.key).wait(300)
+        else:
+            self.write_last(pieces[-1])
         self.close_connection = True
+
+    def write_last(self, piece):
+        """Sends the last bytes together with the end of the connection. Otherwise a client may send its next request
+        in between, which is lost."""
+        is_plain = hasattr(socket, "TCP_CORK") and not isinstance(self.connection, ssl.SSLSocket)
+        if is_plain:
+            self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        self.wfile.write(piece)
+        if is_plain:
+            self.connection.shutdown(socket.SHUT_WR)
 
     def answer_bomb(self, count):
         self.send_response_only(200)
@@ -423,13 +437,33 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
     def pass_on(self, other):
         self.close_connection = True
-        ends = {self.connection: other, other: self.connection}
-        while True:
-            for end in select.select(list(ends), [], [])[0]:
-                piece = end.recv(1 << 16)
-                if not piece:
-                    return
-                ends[end].sendall(piece)
+        connect(self.connection, other)
+
+
+def connect(one, other):
+    """Passes on the bytes of two connections until one of them has ended."""
+    ends = {one: other, other: one}
+    while True:
+        for end in select.select(list(ends), [], [])[0]:
+            piece = end.recv(1 << 16)
+            if not piece:
+                return
+            ends[end].sendall(piece)
+
+
+class SocksProxy(socketserver.StreamRequestHandler):
+    """A SOCKS 5 proxy that connects to everything."""
+
+    def handle(self):
+        _, count = self.rfile.read(2)
+        self.rfile.read(count)
+        self.wfile.write(b"\x05\x00")
+        kind = self.rfile.read(4)[3]
+        host = socket.inet_ntoa(self.rfile.read(4)) if kind == 1 else self.rfile.read(self.rfile.read(1)[0]).decode()
+        port = int.from_bytes(self.rfile.read(2), "big")
+        with socket.create_connection((host, port)) as other:
+            self.wfile.write(b"\x05\x00\x00\x01" + bytes(6))
+            connect(self.connection, other)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -449,13 +483,16 @@ def end_with_parent(parent):
 def main():
     threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
-    server = Server(("127.0.0.1", 0), Proxy if mode == "proxy" else Handler)
+    server = Server(("127.0.0.1", 0), {"proxy": Proxy, "socks": SocksProxy}.get(mode, Handler))
     if mode == "tls":
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[2])
         if len(sys.argv) > 3:
             context.load_verify_locations(sys.argv[3])
             context.verify_mode = ssl.CERT_REQUIRED
+            # In TLS 1.3 the client sends its request before the server has seen the certificate, and the connection may
+            # break before the alert is read. Here the handshake itself ends with the alert.
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
         # The thread of the connection performs the handshake.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()

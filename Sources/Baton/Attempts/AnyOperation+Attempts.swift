@@ -1,10 +1,10 @@
 /// One run of an operation's body.
 public struct OperationAttempt: Sendable {
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, from 1. A repetition begins with attempt 1 again.
     public let number: Int
     /// The error with which the attempt failed; nil while it runs, and if it has succeeded.
     public let error: OperationError?
-    /// How long the operation waits before the next attempt; nil if there is no next attempt.
+    /// The time that the operation waits before the next attempt; nil if there is no next attempt.
     public let delay: Duration?
 }
 
@@ -28,8 +28,11 @@ extension AnyOperation {
     ///
     /// After a cancellation nothing is retried, and a cancellation during the delay ends the operation at once. If
     /// dependencies or conditions keep the body from running, that is not an attempt. This includes the retry of an
-    /// operation that only passes an output on, such as one that ``AsyncOperation/delayed(by:file:line:)`` has made: it
-    /// does not run its source again, and its error says so.
+    /// operation that reads the output of another one, such as one that ``AsyncOperation/then(_:file:line:)`` has made:
+    /// it does not run its source again, and its error says so. An operation that `delayed`, `mapError` or `unwrapped`
+    /// has made has no other failures, so its retry is ``Misuse``. A retry after
+    /// ``AsyncOperation/recover(_:file:line:)`` runs the closure of `recover` again; write it before `recover` to run
+    /// the source again.
     ///
     /// An operation runs only once, so the body has to make the operations that it runs with
     /// ``OperationContext/run(_:)`` on each attempt. For the same reason retrying a ``GroupOperation`` is ``Misuse``.
@@ -93,9 +96,9 @@ extension AnyOperation {
     /// There is no delay between the attempts, but `decide` may take its time. Otherwise this method does what
     /// ``retry(_:attempts:deadline:file:line:if:)`` does.
     ///
-    /// - Parameter decide: Called with the number of failures before this one, 0 for the first, and with the error.
-    ///   Called on a task of the queue that is not cancelled, while the operation still has its permit. An error that
-    ///   it throws becomes the operation's error.
+    /// - Parameter decide: Returns whether the body runs again. Called with the number of failures before this one, 0
+    ///   for the first, and with the error. Called on a task of the queue that is not cancelled, while the operation
+    ///   still has its permit. An error that it throws becomes the operation's error.
     /// - Returns: This operation.
     @discardableResult
     public final func retryOnFailure(
@@ -108,16 +111,16 @@ extension AnyOperation {
 
     /// The failed attempts that were followed by another one, in order, and then the attempt that runs or was the last.
     ///
-    /// The array is empty if the body has not run. For a repeating operation it holds the attempts since the last
-    /// repetition. Of the failed attempts only the first ten and the newest hundred are kept;
-    /// ``OperationAttempt/number`` tells which ones.
+    /// The array is empty if the body has not run. For a repeating operation it holds the attempts of the newest
+    /// repetition, so it does not count repetitions, and is empty during the pause before one. Of the failed attempts
+    /// only the first ten and the newest hundred are kept; ``OperationAttempt/number`` tells which ones.
     ///
     /// - Complexity: O(n), where n is the number of attempts that are kept.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
             let timing = life.optionalState?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
-            return (timing?.rareTiming?.failures ?? FailedAttempts(), last, life.phase == .finished)
+            return (timing?.rareTimedState?.failures ?? FailedAttempts(), last, life.phase == .finished)
         }
         if number <= failures.count { return failures.all }
         return failures.all + [OperationAttempt(number: number, error: hasEnded ? failure : nil, delay: nil)]
@@ -128,9 +131,13 @@ extension AnyOperation {
         if mayRetry: consuming RetryPredicate?
     ) {
         if refusesToRunAgain(place) { return }
+        reportIfPassing("a retry", place)
         if attempts < 1 { report(Misuse(.invalidAttempts(attempts), operation: reference, callSite: place)) }
         if backoff.isNegative {
             report(Misuse(.negativeDuration("a backoff"), operation: reference, callSite: place))
+        }
+        if backoff.hasInvalidFactor {
+            report(Misuse(.invalidBackoffFactor, operation: reference, callSite: place))
         }
         var mayRetry = consume mayRetry
         let maxAttempts = Int32(clamping: max(1, attempts))
@@ -145,8 +152,8 @@ extension AnyOperation {
         changeTiming("a retry", place) { timing in
             swap(&timing.backoff, &backoff)
             timing.maxAttempts = maxAttempts
-            if mayRetry != nil || deadline != nil || timing.rareTiming != nil {
-                let rare = timing.ensureRareTiming()
+            if mayRetry != nil || deadline != nil || timing.rareTimedState != nil {
+                let rare = timing.ensureRareTimedState()
                 swap(&rare.mayRetry, &mayRetry)
                 rare.deadline = deadline
             }
@@ -158,6 +165,12 @@ extension AnyOperation {
         guard fallbackName.type == GroupOperation.self else { return false }
         report(Misuse(.groupRunsOnce, operation: reference, callSite: place))
         return true
+    }
+
+    /// Reports a setting of an operation whose body cannot fail, or fails the same way each time, and does not suspend.
+    final func reportIfPassing(_ setting: String, _ place: CallSite) {
+        guard fallbackName.onlyPassesOn else { return }
+        report(Misuse(.settingOfPassingOperation(setting), operation: reference, callSite: place))
     }
 }
 
@@ -181,7 +194,8 @@ extension AsyncOperation {
     ///
     /// The body runs again after it has succeeded. A failure ends the operation, unless it has a
     /// ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose attempts and deadline begin again with each
-    /// repetition. Dependents and handlers see only the final outcome.
+    /// repetition, and so do ``OperationContext/attempt`` and ``AnyOperation/attempts``. Dependents and handlers see
+    /// only the final outcome.
     ///
     /// Between two runs the operation holds no permit and no exclusion. Each run starts behind the operations that wait
     /// in the queue, as if the operation had just become ready, and not while the queue is suspended. A cancellation
@@ -207,6 +221,7 @@ extension AsyncOperation {
     ) -> Self {
         let place = CallSite(file: file, line: line)
         if refusesToRunAgain(place) { return self }
+        reportIfPassing("a repetition", place)
         if let count, count < 1 { report(Misuse(.invalidCount(count), operation: reference, callSite: place)) }
         let repetition = Repetition(
             interval: checked(interval, "an interval", place), count: count.map { max(1, $0) },
@@ -215,7 +230,7 @@ extension AsyncOperation {
         // The former repetition is released after unlocking.
         var former: Repetition?
         changeTiming("a repetition", place) { timing in
-            let rare = timing.ensureRareTiming()
+            let rare = timing.ensureRareTimedState()
             former = rare.repetition
             rare.repetition = repetition
         }

@@ -1,4 +1,4 @@
-/// How long an operation waits before its next attempt.
+/// The time that an operation waits before its next attempt.
 ///
 /// ```swift
 /// image.retry(.exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered(), attempts: 5)
@@ -13,6 +13,8 @@ public struct Backoff: Sendable {
         var cap: Duration?
         var random: (@Sendable (ClosedRange<Double>) -> Double)?
         var hint: (@Sendable (OperationError) -> Duration?)?
+        /// True if the backoff was made with a factor below 1, which counts as 1.
+        var hasInvalidFactor = false
     }
 
     /// A box keeps a backoff at four words, which every operation with a retry stores.
@@ -90,11 +92,12 @@ public struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - first: The delay before the second attempt.
-    ///   - factor: The factor by which the delay grows. A factor below 1 or a NaN counts as 1.
+    ///   - factor: The factor by which the delay grows. A factor below 1 or a NaN is reported as ``Misuse`` by
+    ///     ``AnyOperation/retry(_:attempts:deadline:file:line:)``, and counts as 1.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
         var backoff = Backoff(from: first)
         if factor > 1 { backoff.curve.factor = factor }
-        return backoff
+        return factor >= 1 ? backoff : backoff.with { $0.hasInvalidFactor = true }
     }
 
     /// Returns the same backoff with delays of at most `longest`.
@@ -187,12 +190,34 @@ public struct Backoff: Sendable {
     /// The curve of a backoff that has nothing else; otherwise nil.
     var unmodifiedCurve: Curve? { box == nil ? curve : nil }
 
+    /// True if the backoff was made with a factor below 1.
+    var hasInvalidFactor: Bool { modifiers?.hasInvalidFactor ?? false }
+
     /// True if the backoff was made with a negative duration.
     var isNegative: Bool {
         if curve.first.attoseconds < 0 { return true }
         guard let modifiers else { return false }
         return modifiers.step.map { $0 < .zero } ?? false
             || modifiers.cap.map { $0 < .zero } ?? false
+    }
+}
+
+extension Backoff: CustomStringConvertible {
+    /// The first delay and how it grows, such as "0.1 seconds, then 2 times as long each time, at most 10.0 seconds,
+    /// jittered".
+    public var description: String {
+        func text(_ duration: Duration) -> String { ExplanationFormatter.text(max(.zero, duration)) }
+        var parts = [text(curve.first)]
+        if let step = modifiers?.step {
+            if step > .zero { parts.append("then \(text(step)) longer each time") }
+        } else if curve.factor > 1 {
+            let whole = Int(exactly: curve.factor)
+            parts.append("then \(whole.map { "\($0)" } ?? "\(curve.factor)") times as long each time")
+        }
+        if let cap = modifiers?.cap { parts.append("at most \(text(cap))") }
+        if modifiers?.random != nil { parts.append("jittered") }
+        if modifiers?.hint != nil { parts.append("unless the error asks for another delay") }
+        return parts.joined(separator: ", ")
     }
 }
 

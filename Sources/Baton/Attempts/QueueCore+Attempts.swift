@@ -1,7 +1,8 @@
-/// The part of a worker that runs bodies with time limits, retries or repetitions. Everything here runs on the worker's
-/// task.
+/// The part of a worker that runs bodies with time limits, retries or repetitions. It runs on the worker's task, except
+/// that the user's closures run on another task if the worker's task has been cancelled.
 extension QueueCore {
-    /// Records the start of an attempt, if its timing needs it. Returns true if the attempt has a timeout.
+    /// Begins the timeout of an attempt, and records its start if a deadline or repetition needs it. Returns true if
+    /// the attempt has a timeout.
     @inline(__always)
     func startAttempt(of operation: Unretained<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
         let limit: Duration?
@@ -9,7 +10,7 @@ extension QueueCore {
         switch timing {
         case .shared(let limits): limit = limits.use { $0.values.limit }
         case .own(let timing):
-            if timing.use({ $0.rareTiming != nil }) {
+            if timing.use({ $0.rareTimedState != nil }) {
                 return timing.use { startRareAttempt(of: operation, $0, on: worker) }
             }
             (limit, run) = timing.use { ($0.limit, $0.run) }
@@ -29,7 +30,7 @@ extension QueueCore {
         return switch timing {
         case .shared(let limits): hasFailed && limits.use { $0.values.backoff != nil }
         case .own(let timing):
-            timing.use { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
+            timing.use { hasFailed ? $0.backoff != nil : $0.rareTimedState?.repetition != nil }
         }
     }
 
@@ -48,7 +49,7 @@ extension QueueCore {
         let now = timerService.now
         let deadline = operation.use { operation in
             let (timers, deadline) = operation.withLife { _ in
-                (timing.takeTimers(), timing.rareTiming?.noteStart(at: now))
+                (timing.takeTimers(), timing.rareTimedState?.noteStart(at: now))
             }
             timers?.takeOut(of: operation, from: self)
             return deadline
@@ -83,7 +84,7 @@ extension QueueCore {
             operation.replaceFailureByCancellation()
             return nil
         }
-        // The body has returned a value although it was cancelled: the value is the outcome, as after any other
+        // The body has returned a value although its time limit has expired: the value is the outcome, as after a
         // cancellation.
         if hasTimedOut, !operation.hasFailed { return nil }
         if !hasTimedOut, !Task.isCancelled { return await operation.nextRun(self) }
@@ -103,25 +104,25 @@ extension QueueCore {
     ) -> Scheduler.WorkerAction? {
         // `goesFirst` is set before `endAttempt` begins the pause. Otherwise the release of the last handle of a
         // suspended queue could end the operation in between.
-        let isStranded = change { state in
+        let canNeverRun = change { state in
             let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
             operation.goesFirst = triesFirst || operation.kinship == .child
-            return state.strands(operation)
+            return state.canNeverRun(operation)
         }
         guard let end = operation.endAttempt(next, body) else { return nil }
-        for group in end.groups { group.parentEnded() }
+        for group in end.groups { group.parentEnded(cancelsChildren: false) }
         for listener in end.listeners { listener.bodyEnded() }
         end.progress?.report { $0.restart() }
         if end.holdsExclusions { ExclusionManager.release(by: operation) }
-        // The limit is set before the operation is listed, because from then on it may run and be released.
+        // The limit is set before the operation is listed, because from then on the operation may run and be released.
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
-        let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
-        if !isListed { pause(Retained(handedOver: operation), for: next.delay) }
+        let isListed = (next.delay <= .zero || canNeverRun) && operation.endPause()
+        if !isListed { pause(Retained(handedOver: operation), for: next.delay, until: next.time) }
         let action = change { state in
             if isListed { state.list(Unretained(operation), isFurtherAttempt: next.error != nil) }
             return state.nextAction(after: end)
         }
-        if isStranded { operation.endBeforeRun(with: .queueReleased)?.complete() }
+        if canNeverRun { operation.endBeforeRun(with: .queueReleased)?.complete() }
         return action
     }
 }
@@ -153,7 +154,10 @@ extension QueueCore.State {
 /// A run that follows another one.
 struct NextRun: Sendable {
     let delay: Duration
-    /// The error of the attempt before; nil if it has succeeded and the operation repeats.
+    /// The time of the run, if it was computed with the delay, from one reading of the clock. Nil if the delay begins
+    /// when its timer is set.
+    var time: Duration?
+    /// The error of the previous attempt; nil if it has succeeded and the operation repeats.
     let error: OperationError?
 }
 
@@ -177,7 +181,11 @@ extension AnyOperation {
     ) async throws -> NextRun? {
         guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
         let failures = Int(timing.attempt)
-        if let mayRetry = timing.rareTiming?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
+        if let mayRetry = timing.rareTimedState?.mayRetry,
+            !(try await answer { try await mayRetry(failures - 1, error) })
+        {
+            return nil
+        }
         let delay =
             if !backoff.hasModifiers {
                 backoff.jitteredDelay(after: failures)
@@ -186,17 +194,31 @@ extension AnyOperation {
             } else {
                 await core.onUncancelledTask(of: self) { backoff.jitteredDelay(after: failures) }
             }
-        if let deadline = timing.rareTiming?.deadlineEnd, core.timerService.now + delay >= deadline { return nil }
-        return NextRun(delay: delay, error: error)
+        guard let deadline = timing.rareTimedState?.deadlineEnd else { return NextRun(delay: delay, error: error) }
+        let time = core.timerService.now + delay
+        return time < deadline ? NextRun(delay: delay, time: time, error: error) : nil
     }
 
     private nonisolated(nonsending) final func nextRepetition(
         _ timing: TimedState, _ core: QueueCore
     ) async throws -> NextRun? {
-        guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
+        guard let rare = timing.rareTimedState, let repetition = rare.repetition else { return nil }
         if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
-        if try await repetition.isDone(self) { return nil }
-        return NextRun(delay: rare.lastStart + repetition.interval - core.timerService.now, error: nil)
+        if try await answer({ try await repetition.isDone(self) }) { return nil }
+        let time = rare.lastStart + repetition.interval
+        return NextRun(delay: time - core.timerService.now, time: time, error: nil)
+    }
+
+    /// Returns the answer of a closure of the user, which finds the values of the task-locals that the queue carries.
+    private nonisolated(nonsending) final func answer(
+        _ question: nonisolated(nonsending) () async throws -> Bool
+    ) async throws -> Bool {
+        guard let values = withLife({ $0.optionalState?.taskLocals }) else { return try await question() }
+        var answer = Result<Bool, any Error>.success(false)
+        await values.bind {
+            do { answer = .success(try await question()) } catch { answer = .failure(error) }
+        }
+        return try answer.get()
     }
 
     /// Makes the cancellation that came after a failed attempt the outcome, if there would have been another attempt.
@@ -235,7 +257,7 @@ extension AnyOperation {
 extension TimedState {
     /// Records the end of an attempt. Returns the attempts that are not kept any more, to be released after unlocking.
     fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
-        let rare = ensureRareTiming()
+        let rare = ensureRareTimedState()
         if let error = next.error {
             let failure = OperationAttempt(number: Int(attempt), error: error, delay: next.delay)
             return rare.failures.append(failure).map { [$0] } ?? []
@@ -248,7 +270,7 @@ extension TimedState {
     }
 }
 
-extension RareTiming {
+extension RareTimedState {
     /// Records the start of an attempt. Returns the deadline of all attempts: the duration and its end.
     fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
         if firstStart == nil { firstStart = now }
@@ -266,8 +288,8 @@ extension Duration {
 }
 
 extension Lifecycle {
-    /// The state of an attempt that another one follows. It contains references of the operation, so that the caller
-    /// releases them after unlocking.
+    /// The state of an attempt that another one follows. It contains the references that the operation held, so that
+    /// the caller releases them after unlocking.
     struct AttemptEnd {
         let hasTimedOut: Bool
         /// False if the body returned while it still waited for another operation, so that its permit was already

@@ -6,6 +6,9 @@
 /// for call in calls { call.addCondition(breaker) }
 /// ```
 ///
+/// Keep one breaker for each service. The name is not shared as that of an ``Exclusion`` or a ``Rate`` is, so a breaker
+/// that is made for each call sees no more than one failure, and does not open.
+///
 /// While the breaker is closed, it lets every operation run and records how it ends. When too many in a row have
 /// failed, the breaker opens: operations that ask it fail at once, with a ``CircuitOpenError`` as the cause of
 /// ``OperationError/conditionFailed(condition:cause:)``. After `retryAfter` the next operation runs as a trial. While
@@ -15,13 +18,25 @@
 /// A failure is the outcome of a body that has run: an error, a time limit or failed children. Operations that were
 /// cancelled, skipped or kept from running do not count. If a trial ends in this way, or is released without having
 /// run, the next operation becomes the trial. The outcome of an operation that was admitted before the last change of
-/// the state does not count either. Conditions are evaluated before the queue has a permit for the body, so a few
-/// admitted operations may still run after the breaker has opened.
+/// the state does not count either.
+///
+/// An operation that also has an exclusion, a limit or a rate, or that is a child of a group with a
+/// `maxConcurrentOperationCount`, asks the breaker twice. Before it waits, an open breaker fails it at once. After it
+/// has waited, and right before its body runs, the breaker admits it, perhaps as the trial, or refuses it with the same
+/// error. So of a thousand operations with `.limited("partner API", to: 1)`, no further one runs after the breaker has
+/// opened. An operation that is refused after its waits releases its exclusions at once, and its start does not count
+/// in its rates. The breaker alone is asked again: a condition that is joined with it by
+/// ``OperationCondition/or(_:)`` is not, and ``OperationError/conditionFailed(condition:cause:)`` then names the
+/// breaker.
+///
+/// An operation without any of these is admitted when its conditions are evaluated, before it has a permit. Those that
+/// were admitted still run after the breaker has opened: about as many as the queue is wide, or more if another
+/// condition of theirs takes long.
 ///
 /// An operation counts once, when its outcome is decided and before anybody sees it, however many attempts its
-/// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` makes. Conditions are evaluated once, so further attempts are
-/// made even if the breaker has opened. To have each attempt counted and stopped, retry an operation whose body makes
-/// an operation with this condition and runs it with ``OperationContext/run(_:)``.
+/// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` makes. Only the first attempt asks the breaker, so further
+/// attempts are made even if it has opened. To have each attempt counted and stopped, retry an operation whose body
+/// makes an operation with this condition and runs it with ``OperationContext/run(_:)``.
 ///
 /// The time is measured on the clock of the queue whose operation has opened the breaker. If that clock jumps back,
 /// the open period starts over. A breaker may be the condition of any number of operations on any queues, and part of a
@@ -48,7 +63,7 @@ public final class CircuitBreaker: OperationCondition {
     private struct Storage {
         var machine: CircuitStateMachine
         /// The clock that measures the open time; nil if the breaker has never been open.
-        var time: TimeSource?
+        var clock: TimeSource?
         /// The operations that the breaker has admitted and that have not ended. An operation with the breaker in two
         /// of its conditions asks twice, and counts once.
         var admitted: Set<ObjectIdentifier> = []
@@ -94,7 +109,7 @@ public final class CircuitBreaker: OperationCondition {
     ) {
         if failures < 1 { onMisuse(Misuse(.invalidFailureCount(circuit: circuit, failures), callSite: callSite)) }
         if retryAfter < .zero {
-            let what = "the time after which the circuit breaker ‘\(circuit)’ allows a trial"
+            let what = "the time after which the circuit breaker \(circuit.quoted) allows a trial"
             onMisuse(Misuse(.negativeDuration(what), callSite: callSite))
         }
         self.circuit = circuit
@@ -104,7 +119,7 @@ public final class CircuitBreaker: OperationCondition {
     }
 
     /// "circuit breaker", followed by the name of the service.
-    public var name: String { "circuit breaker \(circuit)" }
+    public var name: String { circuit.isBlank ? "circuit breaker" : "circuit breaker \(circuit)" }
 
     /// The current state.
     public var state: State { storage.withLock { $0.machine.state } }
@@ -119,73 +134,96 @@ public final class CircuitBreaker: OperationCondition {
     /// Returns ``ConditionResult/satisfied`` if the breaker lets `operation` run, and then records how the operation
     /// ends.
     ///
+    /// If the operation has exclusions or rates, this call only looks at the state. The breaker then admits or refuses
+    /// the operation after its waits, right before its body runs.
+    ///
     /// - Parameter operation: The operation that is about to run.
     /// - Throws: ``CircuitOpenError`` if the breaker is open, or half-open with a trial that has not ended.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
-        let time = operation.core?.time ?? Self.fallback
+        if operation.waitsAfterConditions {
+            if let refusal = look(for: ObjectIdentifier(operation)) { throw refusal }
+            operation.deferAdmission(by: self)
+        } else if let refusal = admit(operation) {
+            throw refusal
+        }
+        return .satisfied
+    }
+
+    /// Admits an operation whose body would run next, and records how it ends. Returns the error of one that is
+    /// refused.
+    func admit(_ operation: AnyOperation) -> CircuitOpenError? {
+        let clock = operation.timeOfQueue ?? Self.fallback
         let id = ObjectIdentifier(operation)
         switch ask(for: id) {
-        case nil: return .satisfied
-        case .refuse(let timeLeft)?: throw CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
-        case .admit(let permit)?:
-            let admitted = AdmittedOperation(of: self, permit, id, time)
-            // This comes before the outcome is published, so that operations that run after this one find the breaker
-            // updated.
+        case nil: return nil
+        case .refuse(let timeLeft)?: return CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
+        case .admit(let admission)?:
+            let admitted = AdmittedOperation(of: self, admission, id, clock)
+            // The handler runs before the outcome is published, so that operations that run after this one find the
+            // breaker updated.
             operation.addHandlerBeforeFinish { admitted.end(as: $0.verdict(countingIf: admitted.breaker.isFailure)) }
-            return .satisfied
+            return nil
         }
     }
 
     /// The clock of an operation that is in no queue.
     private static let fallback = TimeSource(ContinuousClock())
 
-    private enum Answer {
-        case answered(CircuitStateMachine.AskAction, Waiters)
-        case admittedBefore
-        /// Another thread has changed the state since the clock was chosen.
-        case stateChanged
-    }
-
     /// Asks whether the operation may run. Returns nil if it was admitted before.
     private func ask(for operation: ObjectIdentifier) -> CircuitStateMachine.AskAction? {
+        let (action, waiters) = decide { storage, now -> (CircuitStateMachine.AskAction?, Waiters) in
+            if storage.admitted.contains(operation) { return (nil, []) }
+            let changes = storage.machine.changeCount
+            let action = storage.machine.ask(at: now)
+            if case .admit = action { storage.admitted.insert(operation) }
+            return (action, storage.takeWaiters(ifChangedSince: changes))
+        }
+        resume(waiters)
+        return action
+    }
+
+    /// Looks whether an operation that still has to wait would be admitted now. Returns the error if it would not.
+    private func look(for operation: ObjectIdentifier) -> CircuitOpenError? {
+        let action = decide { storage, now in
+            storage.admitted.contains(operation) ? .pass : storage.machine.look(at: now)
+        }
+        return if case .refuse(let timeLeft) = action {
+            CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
+        } else {
+            nil
+        }
+    }
+
+    /// Calls `decision` under the lock, with the time on the clock that measures the open time.
+    private func decide<Action>(_ decision: (inout Storage, _ now: Duration) -> Action) -> Action {
         while true {
-            let (time, changes) = storage.withLock { ($0.time, $0.machine.changeCount) }
+            let (clock, changes) = storage.withLock { ($0.clock, $0.machine.changeCount) }
             // The clock is the user's code, so it is read outside the lock.
-            let now = time?.now ?? .zero
-            let answer = storage.withLock { storage -> Answer in
-                if storage.admitted.contains(operation) { return .admittedBefore }
+            let now = clock?.now ?? .zero
+            let action = storage.withLock { storage -> Action? in
                 // Start over if another thread has changed the state: another clock may now measure the time.
-                if storage.machine.changeCount != changes { return .stateChanged }
-                let action = storage.machine.ask(at: now)
-                if case .admit = action { storage.admitted.insert(operation) }
-                return .answered(action, storage.takeWaiters(ifChangedSince: changes))
+                storage.machine.changeCount == changes ? decision(&storage, now) : nil
             }
-            switch answer {
-            case .stateChanged: continue
-            case .admittedBefore: return nil
-            case .answered(let action, let waiters):
-                resume(waiters)
-                return action
-            }
+            if let action { return action }
         }
     }
 
     fileprivate func end(
-        _ permit: CircuitStateMachine.Permit, of operation: ObjectIdentifier, as verdict: CircuitStateMachine.Verdict,
-        _ time: TimeSource
+        _ admission: CircuitStateMachine.Admission, of operation: ObjectIdentifier,
+        as verdict: CircuitStateMachine.Verdict, _ clock: TimeSource
     ) {
-        // Only a failure can open the breaker. Otherwise the clock, which is the user's code, is not read, because the
-        // last reference to an operation may be released anywhere.
-        let now = verdict == .failure ? time.now : .zero
+        // Only a failure can open the breaker. Other verdicts may come from a `deinit` on any thread, where the user's
+        // code must not run, so the clock is not read for them.
+        let now = verdict == .failure ? clock.now : .zero
         let (former, waiters) = storage.withLock { storage -> (TimeSource?, Waiters) in
             let changes = storage.machine.changeCount
             storage.admitted.remove(operation)
-            storage.machine.end(permit, as: verdict, at: now)
+            storage.machine.end(admission, as: verdict, at: now)
             // The former clock is released after unlocking.
             var former: TimeSource?
             if storage.machine.changeCount != changes, storage.machine.state == .open {
-                former = storage.time
-                storage.time = time
+                former = storage.clock
+                storage.clock = clock
             }
             return (former, storage.takeWaiters(ifChangedSince: changes))
         }
@@ -193,28 +231,28 @@ public final class CircuitBreaker: OperationCondition {
         withExtendedLifetime(former) {}
     }
 
-    /// The permit of an admitted operation. It ends with the operation, or when it is released; the machine ignores the
+    /// The admission of an operation. It ends when the operation finishes or is released; the machine ignores the
     /// second end.
     private final class AdmittedOperation: Sendable {
         let breaker: CircuitBreaker
-        private let permit: CircuitStateMachine.Permit
-        /// The operation owns this object, so its address cannot be reused while this object exists.
+        private let admission: CircuitStateMachine.Admission
+        /// The operation owns this object, so the operation's address cannot be reused while this object exists.
         private let operation: ObjectIdentifier
-        private let time: TimeSource
+        private let clock: TimeSource
 
         init(
-            of breaker: CircuitBreaker, _ permit: CircuitStateMachine.Permit, _ operation: ObjectIdentifier,
-            _ time: TimeSource
+            of breaker: CircuitBreaker, _ admission: CircuitStateMachine.Admission, _ operation: ObjectIdentifier,
+            _ clock: TimeSource
         ) {
             self.breaker = breaker
-            self.permit = permit
+            self.admission = admission
             self.operation = operation
-            self.time = time
+            self.clock = clock
         }
 
-        func end(as verdict: CircuitStateMachine.Verdict) { breaker.end(permit, of: operation, as: verdict, time) }
+        func end(as verdict: CircuitStateMachine.Verdict) { breaker.end(admission, of: operation, as: verdict, clock) }
 
-        deinit { breaker.end(permit, of: operation, as: .nothing, time) }
+        deinit { breaker.end(admission, of: operation, as: .nothing, clock) }
     }
 
     // MARK: Observing the state
@@ -261,7 +299,19 @@ public final class CircuitBreaker: OperationCondition {
 }
 
 extension AnyOperation {
-    /// The verdict on the service that the operation calls. The outcome of the operation has been decided.
+    /// True if the conditions of the operation are being evaluated, and it waits for exclusions or rates afterwards.
+    fileprivate final var waitsAfterConditions: Bool {
+        withLife { life in
+            life.phase == .evaluating && life.borrowedOptionalState?.use { $0.preconditions.hasResources } ?? false
+        }
+    }
+
+    /// Has the breaker asked for the operation's admission after its waits. Called while the conditions are evaluated.
+    fileprivate final func deferAdmission(by breaker: CircuitBreaker) {
+        withLife { $0.optionalState?.preconditions.deferAdmission(by: breaker) }
+    }
+
+    /// The verdict on the service that the operation calls. Call it only when the outcome has been decided.
     fileprivate final func verdict(
         countingIf isFailure: (OperationError) -> Bool
     ) -> CircuitStateMachine.Verdict {
@@ -273,7 +323,8 @@ extension AnyOperation {
     }
 }
 
-/// The error of an operation that did not run because the ``CircuitBreaker`` of its service is open or awaits a trial.
+/// The error of an operation that did not run because the ``CircuitBreaker`` of its service is open, or half-open with
+/// a trial that has not ended.
 public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the service that the breaker protects.
     public let circuit: String
@@ -283,7 +334,8 @@ public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertib
     /// A description on one line of why operations may not run, and for how long.
     public var description: String {
         let state = timeUntilTrial.map { "open, and allows a trial in \(ExplanationFormatter.text($0))" }
-        return "the circuit ‘\(circuit)’ is \(state ?? "half open, and waits for the end of a trial")".singleLine
+        let name = circuit.isBlank ? "" : " \(circuit.quoted)"
+        return "the circuit\(name) is \(state ?? "half open, and waits for the end of a trial")".singleLine
     }
 }
 
@@ -291,7 +343,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertib
 ///
 /// An iterator returns the current state, and then on each call the newest state that has come since the last call; it
 /// waits until there is one. It ends when the task that iterates is cancelled. Iterators are independent of one another
-/// and run on the isolation of their callers. A slow iterator delays nothing, and misses the states that came in
+/// and run in the isolation domain of their callers. A slow iterator delays nothing, and misses the states that came in
 /// between.
 public struct CircuitBreakerStates: AsyncSequence, Sendable {
     /// The state of the breaker.
@@ -308,7 +360,7 @@ public struct CircuitBreakerStates: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let breaker: CircuitBreaker
         private var number: UInt64?
-        private var isOver = false
+        private var hasEnded = false
 
         init(breaker: CircuitBreaker) { self.breaker = breaker }
 
@@ -317,15 +369,28 @@ public struct CircuitBreakerStates: AsyncSequence, Sendable {
         ///
         /// - Parameter actor: The actor to which the call is isolated, by default that of the caller.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> CircuitBreaker.State? {
-            while !isOver, !Task.isCancelled {
+            while !hasEnded, !Task.isCancelled {
                 if let (state, number) = breaker.state(after: number) {
                     self.number = number
                     return state
                 }
                 await breaker.waitForChange(after: number)
             }
-            isOver = true
+            hasEnded = true
             return nil
         }
+    }
+}
+
+extension CircuitBreaker: CustomStringConvertible {
+    /// The name of the service and the state, such as "circuit breaker ‘partner API’ (half open)".
+    public var description: String {
+        let word =
+            switch state {
+            case .closed: "closed"
+            case .open: "open"
+            case .halfOpen: "half open"
+            }
+        return "circuit breaker\(circuit.isBlank ? "" : " \(circuit.quoted)") (\(word))"
     }
 }

@@ -13,6 +13,11 @@
 /// conditions run, side by side. Then the conditions are evaluated, side by side, on a task of the queue. Meanwhile the
 /// operation holds no permit. None of this begins while the queue is suspended.
 ///
+/// The operation waits for its exclusions, its rates and the permit for its body afterwards, and its conditions are not
+/// evaluated again, except that a ``CircuitBreaker`` is then asked once more. To evaluate another condition while an
+/// exclusion is held, give the exclusion to an operation whose body runs the one that has the condition, with
+/// ``OperationContext/run(_:)``, or check once more in the body.
+///
 /// A cancellation of the operation also cancels the dependencies of its conditions and the evaluation. The operation
 /// finishes when they have returned, so a condition that never returns delays its own operation and no other.
 ///
@@ -35,9 +40,11 @@ public protocol OperationCondition: Sendable {
     ///
     /// Baton calls this method once, on the operation's own task, after the dependencies of `operation` have finished.
     /// If an earlier condition has cancelled that task, another task of the queue makes the call. The returned
-    /// operation runs as a child: a cancellation of `operation` cancels it, and it runs even while the queue is
-    /// suspended. An operation that was added to a queue before is only awaited, and does not run under ``exclusions``.
-    /// The default is nil.
+    /// operation runs as a child: it runs even while the queue is suspended, and a cancellation of `operation` cancels
+    /// it, also if other operations need it. An operation that was added to a queue before is a child, too, but does
+    /// not run under ``exclusions``. If several operations need the result of one request, return a new operation for
+    /// each, and let them join: `unique(by: "permission", policy: .join)`. The request then goes on as long as one of
+    /// them needs it. The default is nil.
     ///
     /// - Parameter operation: The operation that has the condition.
     func dependency(for operation: AnyOperation) -> AnyOperation?
@@ -94,7 +101,11 @@ extension OperationCondition {
     /// - Throws: ``OperationError/dependencyFailed(source:via:cause:)`` if the dependency has no output, or any
     ///   error that ``evaluate(for:)`` throws.
     public func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        if let dependency, let error = dependency.error { throw error.asDependencyFailure(via: dependency.reference) }
+        if let dependency, let error = dependency.error {
+            var via = dependency.reference
+            via.isOfCondition = true
+            throw error.asDependencyFailure(via: via)
+        }
         return try await evaluate(for: operation)
     }
 }
@@ -121,9 +132,12 @@ extension AnyOperation {
         _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
         // The properties of a condition are the user's code, so they are read before the operation is locked.
-        let exclusions = condition.exclusions
-        let rates = condition.wantedRates
-        change("a condition", CallSite(file: file, line: line)) { life in
+        let site = DeclarationSite(file, line)
+        var exclusions = condition.exclusions
+        for index in exclusions.indices { exclusions[index].declarationSite = site }
+        var rates = condition.wantedRates
+        for index in rates.indices { rates[index].declarationSite = site }
+        change(condition.inWords, CallSite(file: file, line: line)) { life in
             let optionalState = life.ensureOptionalState()
             optionalState.preconditions.add(rates)
             // An `Exclusion` is acquired and a `Rate` is counted. Neither is evaluated.
@@ -170,12 +184,28 @@ extension AnyOperation {
         called name: String, _ file: StaticString, _ line: UInt,
         _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
     ) {
-        change("a condition", CallSite(file: file, line: line)) { life in
+        change(ConditionText.phrase(for: name), CallSite(file: file, line: line)) { life in
             life.withEnsuredOptionalState {
                 $0.preconditions.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
             }
         }
     }
+}
+
+extension OperationCondition {
+    /// The condition as a part of a sentence.
+    var inWords: String {
+        switch self {
+        case let exclusion as Exclusion: ExclusionText.phrase(for: exclusion.name)
+        case let rate as Rate: "the rate \(rate)"
+        default: ConditionText.phrase(for: name)
+        }
+    }
+}
+
+/// The texts for conditions of which only the name is known.
+enum ConditionText {
+    static func phrase(for name: String) -> String { name.isBlank ? "a condition" : "the condition \(name.quoted)" }
 }
 
 // MARK: - Conditions on dependencies
@@ -244,6 +274,9 @@ public enum ConditionError: Error, Sendable, CustomStringConvertible {
     case dependenciesFailed([OperationFailure])
     /// A negated condition has failed, because the condition with this name is satisfied.
     case satisfied(String)
+    /// A negated condition has failed, because this exclusion or rate is always satisfied. The text names it, as in
+    /// "the exclusion ‘cache’".
+    case alwaysSatisfied(String)
     /// Neither of two conditions is satisfied, for these reasons.
     case neitherSatisfied(any Error, any Error)
     /// The capability of this name may not be used.
@@ -256,9 +289,12 @@ public enum ConditionError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .dependenciesFailed(let failures):
             ErrorText.list(failures)
-        case .satisfied(let condition): "‘\(condition)’ is satisfied"
-        case .neitherSatisfied(let first, let second): "neither: \(first); nor: \(second)"
-        case .notAuthorized(let capability, let status): "‘\(capability)’ is \(status)"
+        case .satisfied(let condition): "\(condition.isBlank ? "a condition" : condition.quoted) is satisfied"
+        case .alwaysSatisfied(let condition):
+            "\(condition) is always satisfied, so its negation never is: remove `negated`"
+        case .neitherSatisfied(let first, let second):
+            "neither: \(ErrorText.text(of: first)); nor: \(ErrorText.text(of: second))"
+        case .notAuthorized(let capability, let status): "\(capability.quoted) is \(status)"
         }
     }
 }

@@ -1,8 +1,8 @@
 /// The conditions, exclusions and rates between an operation that is ready and its body. A pure state machine; it is
 /// part of ``OptionalState``, so the operation's lock guards it.
 struct Preconditions {
-    /// How far the operation is with the exclusions that it holds while its body runs.
-    enum Standing {
+    /// The state of the claim on the exclusions that the operation holds while its body runs.
+    enum ClaimState {
         case notRequested
         case requested
         case held
@@ -16,6 +16,9 @@ struct Preconditions {
         case request(ExclusionSet)
         /// Asks these rates for a start. The caller calls ``startIsCounted()`` when they have counted it.
         case requestStart([Rate])
+        /// Asks these circuit breakers to admit the operation. The caller calls
+        /// ``admissionsAreRequested()`` in the same step.
+        case admit([CircuitBreaker])
         case run
     }
 
@@ -23,7 +26,7 @@ struct Preconditions {
     /// room.
     private final class ResourceClaims {
         var exclusions = ExclusionSet()
-        var standing = Standing.notRequested
+        var claimState = ClaimState.notRequested
         /// True while an evaluation runs under the exclusions of the conditions.
         var evaluationHoldsExclusions = false
         /// True if the operation has waited for another operation while it held exclusions.
@@ -31,22 +34,32 @@ struct Preconditions {
         var requests: UInt32 = 0
         /// The continuation of an evaluation that waits for the exclusions of its conditions.
         var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
-        /// The rates, or nil as for most operations.
-        var rateClaim: RateClaim?
+        /// The rates and circuit breakers, or nil as for most operations.
+        var startClaim: StartClaim?
 
+        /// True if the operation has its exclusions, and the rates have counted its start.
         var areGranted: Bool {
-            guard let rateClaim else { return standing == .held }
-            return rateClaim.isCounted && (standing == .held || exclusions.isEmpty)
+            guard let startClaim else { return claimState == .held }
+            return startClaim.isCounted && holdsExclusions
         }
+
+        var holdsExclusions: Bool { claimState == .held || exclusions.isEmpty }
+
+        var isAdmitted: Bool { startClaim?.admissions.isEmpty ?? true }
     }
 
-    /// The rates within which the body starts.
-    private final class RateClaim {
+    /// The rates within which the body starts, and the circuit breakers that admit it.
+    private final class StartClaim {
         private(set) var rates: [Rate] = []
+        /// The circuit breakers that have been looked at, and that admit the operation when it holds everything else.
+        var admissions: [CircuitBreaker] = []
         /// The index of each name, if there are more than a few.
         private var places: [String: Int] = [:]
-        /// True if the rates have counted the next start.
-        var isCounted = false
+        /// Pairs of rates with the same name and different numbers, until they are reported.
+        var conflicts: [RateConflict] = []
+        /// True if the rates have counted the next start, or there are none.
+        var isCounted: Bool { hasCountedRates || rates.isEmpty }
+        var hasCountedRates = false
 
         /// The number of rates up to which a linear search suffices. Most operations with rates have one or two; an
         /// operation that calls a service for each of its accounts may have thousands.
@@ -60,6 +73,9 @@ struct Preconditions {
                 return
             }
             let other = rates[place]
+            if rate.limits != other.limits {
+                conflicts.append(RateConflict(rate: rate, other: other, isOfOneOperation: true))
+            }
             let isSlower = RateLimits.slower(other.limits, rate.limits) != other.limits
             if rate.problem != nil || other.problem == nil && isSlower { rates[place] = rate }
         }
@@ -113,9 +129,9 @@ struct Preconditions {
         if rates.isEmpty { return }
         let claims = claims ?? ResourceClaims()
         self.claims = claims
-        let rateClaim = claims.rateClaim ?? RateClaim()
-        claims.rateClaim = rateClaim
-        for rate in rates { rateClaim.insert(rate) }
+        let startClaim = claims.startClaim ?? StartClaim()
+        claims.startClaim = startClaim
+        for rate in rates { startClaim.insert(rate) }
     }
 
     @inline(__always) var hasConditionsLeft: Bool { !isEvaluated && !conditions.isEmpty }
@@ -130,7 +146,7 @@ struct Preconditions {
 
     /// True if the body may run.
     @inline(__always) var isPassed: Bool {
-        !needsDelay && !hasConditionsLeft && (claims == nil || claims!.areGranted)
+        !needsDelay && !hasConditionsLeft && (claims == nil || claims!.areGranted && claims!.isAdmitted)
     }
 
     @inline(__always)
@@ -142,14 +158,16 @@ struct Preconditions {
 
     private func nextWithClaims() -> Step {
         if let problem = claims?.exclusions.problem { return .fail(.invalidExclusion(problem)) }
-        if let problem = claims?.rateClaim?.rates.lazy.compactMap(\.problem).first {
+        if let problem = claims?.startClaim?.rates.lazy.compactMap(\.problem).first {
             return .fail(.invalidRate(problem))
         }
         if hasConditionsLeft { return .evaluate }
-        if let claims, let rateClaim = claims.rateClaim, claims.standing == .held || claims.exclusions.isEmpty {
-            return .requestStart(rateClaim.rates)
+        if let claims, let startClaim = claims.startClaim, claims.holdsExclusions {
+            if !startClaim.isCounted { return .requestStart(startClaim.rates) }
+            assert(!claims.isAdmitted, "an operation that waits for nothing else waits for an admission")
+            return .admit(startClaim.admissions)
         }
-        claims?.standing = .requested
+        claims?.claimState = .requested
         claims?.requests &+= 1
         return .request(exclusions)
     }
@@ -162,15 +180,15 @@ struct Preconditions {
     /// add.
     var exclusions: ExclusionSet { claims?.exclusions ?? ExclusionSet() }
 
-    var standing: Standing { claims?.standing ?? .notRequested }
+    var claimState: ClaimState { claims?.claimState ?? .notRequested }
 
     /// True if the operation holds exclusions or waits for some, for its body or for an evaluation.
     var hasClaim: Bool {
         guard let claims else { return false }
-        return claims.standing != .notRequested || claims.evaluationHoldsExclusions || claims.waitingEvaluation != nil
+        return claims.claimState != .notRequested || claims.evaluationHoldsExclusions || claims.waitingEvaluation != nil
     }
 
-    /// How often exclusions were requested. Two reads that return the same number have seen the same claim.
+    /// The number of requests for exclusions. Two reads that return the same number have seen the same claim.
     var requests: UInt32 { claims?.requests ?? 0 }
 
     func evaluationWaits(_ continuation: UnsafeContinuation<OperationError?, Never>) {
@@ -190,7 +208,7 @@ struct Preconditions {
     /// Records that the operation waits for another one. Returns true if this is the first such wait while it holds
     /// exclusions.
     func noteWait() -> Bool {
-        guard let claims, claims.standing == .held || claims.evaluationHoldsExclusions, !claims.holderHasWaited else {
+        guard let claims, claims.claimState == .held || claims.evaluationHoldsExclusions, !claims.holderHasWaited else {
             return false
         }
         claims.holderHasWaited = true
@@ -205,19 +223,52 @@ struct Preconditions {
         return claims.holderHasWaited
     }
 
-    func exclusionsAreHeld() { claims?.standing = .held }
+    func exclusionsAreHeld() { claims?.claimState = .held }
 
     /// Records that the exclusions were released before the body ran, because the queue was suspended.
-    func exclusionsAreReleased() { claims?.standing = .notRequested }
+    func exclusionsAreReleased() { claims?.claimState = .notRequested }
 
     // MARK: Rates
 
     /// True if rates count the starts of the operation.
-    var hasRates: Bool { claims?.rateClaim != nil }
+    var hasRates: Bool { claims?.startClaim?.rates.isEmpty == false }
+
+    /// Takes the pairs of rates that disagree, for the caller to report.
+    func takeRateConflicts() -> [RateConflict] {
+        guard let startClaim = claims?.startClaim, !startClaim.conflicts.isEmpty else { return [] }
+        defer { startClaim.conflicts = [] }
+        return startClaim.conflicts
+    }
 
     /// Records that the rates have counted the next start, so that the body may run.
-    func startIsCounted() { claims?.rateClaim?.isCounted = true }
+    func startIsCounted() { claims?.startClaim?.hasCountedRates = true }
+
+    /// The rates that have counted the next start.
+    var countedRates: [Rate] {
+        guard let startClaim = claims?.startClaim, startClaim.hasCountedRates else { return [] }
+        return startClaim.rates
+    }
 
     /// Records that a run has ended, so that the rates have to count the next one.
-    func runEnds() { claims?.rateClaim?.isCounted = false }
+    func runEnds() { claims?.startClaim?.hasCountedRates = false }
+
+    // MARK: Circuit breakers
+
+    /// True if the operation has exclusions or rates, for which it waits after its conditions. Frozen by the add.
+    var hasResources: Bool { claims != nil }
+
+    /// Has a circuit breaker asked again after the waits, once for all runs of the operation. The same breaker may be
+    /// part of several conditions.
+    func deferAdmission(by breaker: CircuitBreaker) {
+        guard let claims else {
+            preconditionFailure("Internal inconsistency: an operation without waits defers its admission")
+        }
+        assert(!isEvaluated, "a circuit breaker is looked at while the conditions are evaluated")
+        let startClaim = claims.startClaim ?? StartClaim()
+        claims.startClaim = startClaim
+        if !startClaim.admissions.contains(where: { $0 === breaker }) { startClaim.admissions.append(breaker) }
+    }
+
+    /// Records that the circuit breakers of ``Step/admit(_:)`` are asked. They are not asked again for further runs.
+    func admissionsAreRequested() { claims?.startClaim?.admissions = [] }
 }

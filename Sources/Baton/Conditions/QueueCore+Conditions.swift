@@ -23,7 +23,7 @@ extension QueueCore {
         if let condition = optionalState.use({ $0.preconditions.onlyCondition }) {
             let dependency = await dependency(of: condition, for: operation, on: worker)
             if dependency == nil, !Task.isCancelled {
-                return await Verdict.of(condition, on: operation, after: nil).error
+                return await EvaluationResult.of(condition, on: operation, after: nil).error
             }
             return await evaluate([condition], [dependency], of: operation, on: worker)
         }
@@ -67,12 +67,12 @@ extension QueueCore {
             if operation.isCancelled { return .cancelled(reason: .requested) }
         }
         let exclusions = ExclusionSet(conditions.flatMap(\.exclusions))
-        if exclusions.isEmpty { return await verdict(of: conditions, dependencies, on: operation) }
+        if exclusions.isEmpty { return await result(of: conditions, dependencies, on: operation) }
         let error = await ExclusionManager.hold(exclusions, whileEvaluating: operation)
         defer { ExclusionManager.release(by: operation) }
         if let error { return error }
         if operation.isCancelled { return .cancelled(reason: .requested) }
-        return await verdict(of: conditions, dependencies, on: operation)
+        return await result(of: conditions, dependencies, on: operation)
     }
 
     /// Runs the dependencies side by side as children, each under the exclusions of its condition. Returns their
@@ -91,34 +91,34 @@ extension QueueCore {
         return children.outcome ?? []
     }
 
-    private nonisolated(nonsending) func verdict(
+    private nonisolated(nonsending) func result(
         of conditions: [any OperationCondition], _ dependencies: [AnyOperation?], on operation: AnyOperation
     ) async -> OperationError? {
         if conditions.count == 1 {
-            return await Verdict.of(conditions[0], on: operation, after: dependencies[0]).error
+            return await EvaluationResult.of(conditions[0], on: operation, after: dependencies[0]).error
         }
-        return await withTaskGroup(of: (Int, Verdict).self) { group in
+        return await withTaskGroup(of: (Int, EvaluationResult).self) { group in
             for index in conditions.indices {
                 group.addTask {
-                    var verdict: Verdict?
+                    var result: EvaluationResult?
                     // Registers the task as a task of the operation. If the condition awaits another operation, this
                     // counts as a wait of the operation, and cycles through it are found.
                     await WorkerTaskContext.run(of: self) { task in
                         task.running = operation
-                        verdict = await Verdict.of(conditions[index], on: operation, after: dependencies[index])
+                        result = await EvaluationResult.of(conditions[index], on: operation, after: dependencies[index])
                         task.running = nil
                     }
-                    guard let verdict else {
+                    guard let result else {
                         preconditionFailure("Internal inconsistency: a condition was not evaluated")
                     }
-                    return (index, verdict)
+                    return (index, result)
                 }
             }
             var answers = OrderedAnswers(count: conditions.count)
-            for await (index, verdict) in group {
+            for await (index, result) in group {
                 // If the task of the evaluation was cancelled, a `CancellationError` says nothing about the condition.
-                let isUnknown = group.isCancelled && verdict.isCancellation
-                answers.note(isUnknown ? nil : verdict.error, at: index)
+                let isUnknown = group.isCancelled && result.isCancellation
+                answers.note(isUnknown ? nil : result.error, at: index)
                 // The conditions that are still being evaluated were added later, so their answers do not count.
                 if answers.areDecided { group.cancelAll() }
             }
@@ -164,14 +164,14 @@ struct OrderedAnswers {
 }
 
 /// The result of a condition, or the error that it threw.
-private enum Verdict: Sendable {
+private enum EvaluationResult: Sendable {
     case answered(ConditionResult)
     case threw(any Error, condition: String)
 
     @inline(__always)
     nonisolated(nonsending) static func of(
         _ condition: any OperationCondition, on operation: AnyOperation, after dependency: AnyOperation?
-    ) async -> Verdict {
+    ) async -> EvaluationResult {
         do {
             return .answered(try await condition.evaluate(for: operation, after: dependency))
         } catch { return .threw(error, condition: condition.name) }
@@ -209,7 +209,7 @@ extension AnyOperation {
 }
 
 extension [OperationFailure] {
-    /// Returns the error of a cycle that the operation is on, also if it is one of the failures of a group: conditions
+    /// Returns the error of a cycle that the operation is on, even if it is one of the failures of a group: conditions
     /// that are joined by `and` or `or` have their dependencies in a group.
     fileprivate func firstCycle(through operation: AnyOperation) -> OperationError? {
         var left = Array(reversed())

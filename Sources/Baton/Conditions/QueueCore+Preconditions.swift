@@ -1,7 +1,7 @@
-/// Checking the preconditions of an operation, after a worker has taken it up and before its body runs.
+/// Checking the preconditions of an operation, after a worker has dequeued it and before its body runs.
 extension QueueCore {
     enum PreconditionResult {
-        /// The body may run. If `isPlain`, nothing is asked or told around it.
+        /// The body may run. `isPlain` is true if there is nothing else to do around it.
         case toBody(isPlain: Bool)
         /// A precondition kept the body from running, and its error is stored.
         case toEnd
@@ -24,13 +24,14 @@ extension QueueCore {
                     task.running = operation
                     return .toBody(isPlain: isPlain && startsPlainly)
                 }
-            case .refused(let misuse): return refuse(current, misuse)
+            case .refused(let misuse): return refuse(current) { Misuse(misuse, operation: $0.reference) }
             case .request(let exclusions, let holder):
-                // Events are told before the request, because an operation that waits may be released at any moment.
+                // Events are published before the request, because an operation that waits may be released at any
+                // moment.
                 current.use { if $0.isObserved { $0.publishEvents() } }
                 switch ExclusionManager.request(exclusions, for: current, inside: holder) {
                 case .granted:
-                    // If the operation has ended early and given its exclusions back, the next action says so.
+                    // If the operation has ended early and released its exclusions, the next action says so.
                     action = current.use { operation in
                         operation.withLife { life in
                             _ = life.grantExclusions()
@@ -40,7 +41,7 @@ extension QueueCore {
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
                     if current.use({ $0.withLife { $0.startRefused(on: worker) } }) {
-                        return refuse(current, misuse)
+                        return refuse(current) { _ in misuse }
                     }
                     current.use { ExclusionManager.endedInBetween($0) }
                     return .endedBefore
@@ -49,6 +50,9 @@ extension QueueCore {
             case .requestStart(let rates, let holdsExclusions):
                 let next = requestStart(of: current, from: rates, holdsExclusions: holdsExclusions, on: worker)
                 guard let next else { return .away(change { $0.scheduler.nextAction() }) }
+                action = next
+            case .admit(let breakers, let rates):
+                guard let next = admit(current, by: breakers, countedBy: rates, on: worker) else { return .toEnd }
                 action = next
             case .evaluate(let optionalState):
                 change { $0.scheduler.releasePermit() }
@@ -70,11 +74,12 @@ extension QueueCore {
                         defer { if operation.isObserved { operation.publishEvents() } }
                         return operation.isSatisfied(unless: error)
                     }
-                    return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
+                    return isSatisfied ? .away(requeue(satisfied: current)) : .toEnd
                 }
             case .pause(let delay):
                 current.use { if $0.isObserved { $0.publishEvents() } }
-                pause(Retained(handedOver: current), for: delay.rest)
+                let rest = delay.rest(on: timerService)
+                pause(Retained(handedOver: current), for: rest.duration, until: rest.end)
                 return .away(change { $0.scheduler.nextAction() })
             case .cancelled:
                 current.use { $0.bodyFailed(.cancelled(reason: .requested)) }
@@ -83,33 +88,54 @@ extension QueueCore {
         }
     }
 
+    /// Asks circuit breakers to admit an operation whose body would run next. Returns nil if one of them has refused it
+    /// and its error is stored.
+    private func admit(
+        _ current: Unretained<AnyOperation>, by breakers: [CircuitBreaker], countedBy rates: [Rate], on worker: Worker
+    ) -> Lifecycle.PreconditionAction? {
+        let action = current.use { operation -> Lifecycle.PreconditionAction? in
+            for breaker in breakers {
+                guard let refusal = breaker.admit(operation) else { continue }
+                // An early end has come first.
+                guard operation.withLife({ $0.refuseAdmission(on: worker) }) else { return .endedBefore }
+                operation.bodyFailed(.conditionFailed(condition: breaker.name, cause: refusal))
+                return nil
+            }
+            return operation.withLife { $0.nextAction(on: worker, isSkipped: false) }
+        }
+        if case .run? = action { return action }
+        // The body does not run, so its start does not count in the rates.
+        if !rates.isEmpty { RateManager.undoStart(rates, in: self) }
+        return action
+    }
+
     /// Takes a permit for the operation, unless other operations come first.
     private func takesPermitAgain(for current: Unretained<AnyOperation>) -> Bool {
         let level = current.use { $0.currentPriority }
         return change { $0.scheduler.reacquirePermit(for: level) }
     }
 
-    private func refuse(_ current: Unretained<AnyOperation>, _ misuse: Misuse.Kind) -> PreconditionResult {
-        current.use {
-            $0.failWithoutRunning(with: .misuse(Misuse(misuse, operation: $0.reference)))
-        }
+    private func refuse(
+        _ current: Unretained<AnyOperation>, _ misuse: (AnyOperation) -> Misuse
+    ) -> PreconditionResult {
+        current.use { $0.failWithoutRunning(with: .misuse(misuse($0))) }
         return .toEnd
     }
 
-    // MARK: Listing again
+    // MARK: Requeue
 
     /// Lists an operation whose conditions are satisfied. The worker takes a permit again, and continues with the
     /// operation that comes first.
-    private func listAgain(satisfied operation: Unretained<AnyOperation>) -> Scheduler.WorkerAction {
+    private func requeue(satisfied operation: Unretained<AnyOperation>) -> Scheduler.WorkerAction {
         let hasDependencies = hasDependencies(operation)
-        let (action, listing) = change { state in
-            let listing = state.list(again: operation, hasDependencies)
-            if listing == .heldBySuspension { state.scheduler.append(operation) }
-            return (state.scheduler.reacquirePermit(), listing)
+        let (action, result) = change { state in
+            let result = state.requeue(operation, hasDependencies)
+            if result == .heldBySuspension { state.scheduler.append(operation) }
+            return (state.scheduler.reacquirePermit(), result)
         }
-        switch listing {
+        switch result {
         case .listed, .heldBySuspension: break
-        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
+        case .canNeverRun(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
         }
         return action
     }
@@ -122,17 +148,17 @@ extension QueueCore {
         }
     }
 
-    /// Lists an operation that has received its exclusions. They are given back if the operation may not start now.
+    /// Lists an operation that has received its exclusions. They are released if it may not start now.
     ///
-    /// - Returns: The operations that receive exclusions as a result. The caller tells them in a loop. If this method
-    ///   told them, each queued operation would give back its exclusions inside the call for the previous one, and a
-    ///   long wait queue would overflow the stack.
-    func listAgain(withExclusions operation: Unretained<AnyOperation>) -> [AnyOperation] {
+    /// - Returns: The operations that receive exclusions as a result. The caller notifies them in a loop. If this
+    ///   method notified them, each queued operation would release its exclusions inside the call for the previous one,
+    ///   and a long wait queue would overflow the stack.
+    func requeue(withExclusions operation: Unretained<AnyOperation>) -> [AnyOperation] {
         let hasDependencies = hasDependencies(operation)
-        switch change({ $0.list(again: operation, hasDependencies) }) {
+        switch change({ $0.requeue(operation, hasDependencies) }) {
         case .listed: return []
         case .heldBySuspension: return listWithoutExclusions(operation)
-        case .stranded(let operation):
+        case .canNeverRun(let operation):
             guard var end = operation.endBeforeRun(with: .queueReleased) else { return [] }
             let granted = end.releaseExclusions()
             end.complete()
@@ -140,48 +166,48 @@ extension QueueCore {
         }
     }
 
-    /// Gives back the exclusions of operations that may not start now, because the queue has been suspended. The
-    /// operations ask for them again when a worker takes them up.
+    /// Releases the exclusions of operations that may not start now, because the queue has been suspended. The
+    /// operations request them again when a worker dequeues them.
     func releaseExclusions(from first: Unretained<AnyOperation>?) {
         IntrusiveList.forEach(from: first) { ExclusionManager.notifyGranted(listWithoutExclusions($0)) }
     }
 
-    /// Lists an operation after it has given back its exclusions. Nobody releases the operation in between, because it
-    /// is in no list.
+    /// Lists an operation after it has released its exclusions. No other thread releases the operation in between,
+    /// because it is in no list.
     ///
-    /// - Returns: The operations that receive exclusions as a result, for the caller to tell.
+    /// - Returns: The operations that receive exclusions as a result, for the caller to notify.
     func listWithoutExclusions(_ operation: Unretained<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation.use { operation in
-            let (givesBack, hasRates, isFurtherAttempt) = operation.withLife { life in
+            let (releasesExclusions, hasRates, isFurtherAttempt) = operation.withLife { life in
                 (life.releaseExclusions(), life.optionalState?.preconditions.hasRates ?? false, life.isBetweenAttempts)
             }
             if hasRates { RateManager.returnTurns(by: operation) }
-            return (givesBack ? ExclusionManager.releaseReturningGranted(by: operation) : [], isFurtherAttempt)
+            return (releasesExclusions ? ExclusionManager.releaseReturningGranted(by: operation) : [], isFurtherAttempt)
         }
         change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
         return granted
     }
 }
 
-enum ListingAgain: Equatable {
+enum RequeueResult: Equatable {
     case listed
     /// The operation may not start now, because the queue is suspended.
     case heldBySuspension
     /// The operation is listed as ready, in a suspended queue that nobody can resume.
-    case stranded(AnyOperation)
+    case canNeverRun(AnyOperation)
 }
 
 extension QueueCore.State {
-    mutating func list(again operation: Unretained<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
-        if scheduler.appendReturning(operation, hasDependencies: hasDependencies) { return .listed }
-        guard strands(operation.use { $0 }) else { return .heldBySuspension }
+    mutating func requeue(_ operation: Unretained<AnyOperation>, _ hasDependencies: Bool) -> RequeueResult {
+        if scheduler.append(requeued: operation, hasDependencies: hasDependencies) { return .listed }
+        guard canNeverRun(operation.use { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)
-        return .stranded(operation.object)
+        return .canNeverRun(operation.object)
     }
 }
 
 extension AnyOperation {
-    /// Returns the first step for an operation that a worker has taken up. If a dependency keeps the body from running,
+    /// Returns the first step for an operation that a worker has dequeued. If a dependency keeps the body from running,
     /// no precondition is checked.
     fileprivate final func nextAction(on worker: Worker) -> Lifecycle.PreconditionAction {
         withLife { life in

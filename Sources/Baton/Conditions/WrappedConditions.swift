@@ -7,6 +7,10 @@ protocol WrappingCondition: OperationCondition {
 
     /// The rates of the wrapped conditions. Read once, by the call that adds the condition to an operation.
     var wrappedRates: [Rate] { get }
+
+    /// True if the condition is satisfied whatever the user's conditions answer, because it wraps an exclusion or a
+    /// rate.
+    var isAlwaysSatisfied: Bool { get }
 }
 
 extension WrappingCondition {
@@ -15,6 +19,8 @@ extension WrappingCondition {
     }
 
     var wrappedRates: [Rate] { [] }
+
+    var isAlwaysSatisfied: Bool { false }
 }
 
 /// Conditions that are made from others. They keep the exclusions and rates of the conditions that they wrap, and,
@@ -22,6 +28,12 @@ extension WrappingCondition {
 extension OperationCondition {
     /// A condition that is satisfied if this one throws or skips, and fails with ``ConditionError/satisfied(_:)``
     /// otherwise.
+    ///
+    /// An ``Exclusion`` and a ``Rate`` are always satisfied, because they decide when an operation runs, and not
+    /// whether. An operation with the negation of one of them always fails, with
+    /// ``ConditionError/alwaysSatisfied(_:)``. So does an operation with the negation of `condition.or(exclusion)`.
+    /// With `condition.and(exclusion).negated` the operation waits for the exclusion, and runs if `condition` throws or
+    /// skips.
     public var negated: some OperationCondition { NegatedCondition(base: self) }
 
     /// The same condition without its ``dependency(for:)``: no dependency runs before the condition is evaluated.
@@ -73,7 +85,20 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
             try Task.checkCancellation()
             return .satisfied
         }
-        throw ConditionError.satisfied(base.name)
+        throw base.alwaysSatisfied.map(ConditionError.alwaysSatisfied) ?? ConditionError.satisfied(base.name)
+    }
+}
+
+extension OperationCondition {
+    /// The condition as the beginning of a sentence, if it only decides when an operation runs, and so is always
+    /// satisfied; otherwise nil.
+    fileprivate var alwaysSatisfied: String? {
+        switch self {
+        case is Exclusion: inWords
+        case let rate as Rate: "the rate \(rate.name)"
+        case let wrapping as any WrappingCondition: wrapping.isAlwaysSatisfied ? inWords : nil
+        default: nil
+        }
     }
 }
 
@@ -85,6 +110,8 @@ private struct SilentCondition<Base: OperationCondition>: WrappingCondition {
     var exclusions: [Exclusion] { base.exclusions }
 
     var wrappedRates: [Rate] { base.wantedRates }
+
+    var isAlwaysSatisfied: Bool { base.alwaysSatisfied != nil }
 
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
@@ -109,6 +136,13 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
 
     var wrappedRates: [Rate] { first.wantedRates + second.wantedRates }
 
+    var isAlwaysSatisfied: Bool {
+        switch rule {
+        case .both: first.alwaysSatisfied != nil && second.alwaysSatisfied != nil
+        case .either: first.alwaysSatisfied != nil || second.alwaysSatisfied != nil
+        }
+    }
+
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         pair(first.dependency(for: operation), second.dependency(for: operation))
     }
@@ -119,7 +153,7 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
     }
 
     private func pair(_ first: AnyOperation?, _ second: AnyOperation?) -> AnyOperation? {
-        first == nil && second == nil ? nil : DependencyPair(first, second, name: "dependencies of ‘\(name)’")
+        first == nil && second == nil ? nil : DependencyPair(first, second, name: "dependencies of \(name.quoted)")
     }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {

@@ -1,9 +1,10 @@
 extension AnyOperation {
     /// Explains why this operation has not finished.
     ///
-    /// The explanation follows what the operation waits for (dependencies, operations that its body awaits, and holders
-    /// of exclusions) to the roots: an operation that nobody has added, a suspended or full queue, a delay, a body that
-    /// runs.
+    /// The explanation follows what the operation waits for to the roots: an operation that nobody has added, a
+    /// suspended or full queue, a delay, a body that runs. It follows dependencies, operations that a body awaits,
+    /// holders of exclusions, and the operations of a queue if a body waits until that queue is idle or admits a
+    /// submission.
     ///
     /// ```swift
     /// print(upload.explain())
@@ -14,7 +15,9 @@ extension AnyOperation {
     ///
     /// - Returns: What the operation waits for, and the roots of that.
     /// - Complexity: O(*n* + *m*), where *n* is the number of operations that are followed, with their dependencies,
-    ///   and *m* the number of operations in the full queues among the roots.
+    ///   and *m* the number of operations in the full queues among the roots, and in the queues that bodies wait for.
+    ///   If a root is the child of a group that is not among the followed operations, *m* counts the operations of all
+    ///   queues.
     public final func explain() -> Explanation {
         var search = RootSearch()
         return explain(by: &search)
@@ -27,7 +30,18 @@ extension AnyOperation {
         return Explanation(
             operation: reference, state: state, waits: search.waitsOfFirst.map(\.publicValue),
             roots: search.explanationRoots(),
-            error: hasFinished ? failure : nil)
+            limitOfBody: search.waitsOfFirst.contains { $0.kind == .input } ? limitOfBodyAlone : nil,
+            error: hasFinished ? failure : nil,
+            openHandlers: withLife { $0.phase == .finished ? $0.optionalState?.handlers.openCalls : nil })
+    }
+}
+
+extension AnyOperation {
+    /// The time limit of the body; nil if there is a limit for the wait before it, too.
+    fileprivate final var limitOfBodyAlone: Duration? {
+        withLife { life in
+            life.optionalState?.timing?.rareTimedState?.waitingLimit == nil ? life.timing?.limit : nil
+        }
     }
 }
 
@@ -81,6 +95,8 @@ struct RootSearch {
     private var found: [Found] = []
     /// Every operation that the search has visited.
     fileprivate private(set) var seen: Set<ObjectIdentifier> = []
+    /// The decisions of queues whose operations the search has followed, because a body waits for them.
+    private var decisions: Set<QueueWait.Decision> = []
     private(set) var waitsOfFirst: [Wait] = []
     private(set) var roots: [Root] = []
 
@@ -97,8 +113,13 @@ struct RootSearch {
         var frontier = [first]
         while let place = frontier.popLast() {
             let operation = found[place].operation
-            let waits = inspector.waits(of: operation)
+            var waits = inspector.waits(of: operation)
             if place == 0 { waitsOfFirst = waits }
+            if waits.isEmpty, let wait = QueueWaits.wait(of: operation) {
+                // The operations of a queue are followed once, however many bodies wait for it.
+                guard decisions.insert(wait.decision).inserted else { continue }
+                waits = wait.membersThatDecide.map { Wait(kind: .awaited, source: $0) }
+            }
             if let wait = waits.first, let exclusion = wait.exclusion {
                 roots.append(
                     Root(
@@ -117,31 +138,68 @@ struct RootSearch {
         }
     }
 
-    /// Returns the roots. Only the first ``Explanation/listed`` of them come with the links that lead to them.
-    func explanationRoots() -> [Explanation.Root] {
-        roots.enumerated().map { number, root in
+    /// Returns the roots. Only the first ``Explanation/maxListed`` of them come with the paths that lead to them.
+    mutating func explanationRoots() -> [Explanation.Root] {
+        let groups = roots.prefix(Explanation.maxListed).map { group(of: $0) }
+        return roots.enumerated().map { number, root in
             Explanation.Root(
                 operation: root.operation.reference, cause: root.cause,
                 suspendedQueue: root.suspendedQueue,
                 isCancelled: root.operation.isCancelled,
-                links: number < Explanation.maxListed ? links(to: root.place) : [])
+                path: number < Explanation.maxListed ? path(to: root.place) : Explanation.Path(),
+                group: number < groups.count ? groups[number] : nil)
         }
     }
 
-    /// Returns the waits on the path to a root that an explanation mentions, in the order of the path. Plain waits,
-    /// such as those for dependencies, are left out.
-    private func links(to place: Int) -> [Explanation.Link] {
-        var links: [Explanation.Link] = []
-        var place = place
+    /// Returns the group that a root waits for, if the search has come to that group as well.
+    mutating func group(of root: Root) -> Explanation.PlannedGroup? {
+        guard root.cause == .awaitingGroup, let group = plannedGroups[ObjectIdentifier(root.operation)] else {
+            return nil
+        }
+        var place = root.place
+        while place >= 0, found[place].operation !== group { place = found[place].from }
+        return Explanation.PlannedGroup(group: group.reference, waitsForRoot: place >= 0)
+    }
+
+    /// The groups that have not started, by their children. Looked up only if a child waits for its group.
+    private lazy var plannedGroups: [ObjectIdentifier: AnyOperation] = {
+        var groups: [ObjectIdentifier: AnyOperation] = [:]
+        for operation in found.map(\.operation) where !operation.withLife({ $0.hasBegun }) {
+            for child in operation.plannedChildren { groups[ObjectIdentifier(child)] = operation }
+        }
+        return groups
+    }()
+
+    private func path(to end: Int) -> Explanation.Path {
+        var path = Explanation.Path()
+        var place = end
+        var second = end
+        while found[place].from >= 0 {
+            path.count += 1
+            second = place
+            place = found[place].from
+        }
+        let isNamed = path.count <= Explanation.Path.maxNamed
+        if !isNamed { path.second = found[second].operation.reference }
+        place = end
         while found[place].from >= 0, let wait = found[place].wait {
             let from = found[place].from
-            switch wait.kind {
-            case .input, .order, .child, .awaited, .element, .exclusion: break
-            case .barrier, .original, .replaced:
-                links.append(Explanation.Link(waiting: found[from].operation.reference, wait: wait.publicValue))
+            if isNamed || !wait.kind.isPlain {
+                path.links.append(Explanation.Link(waiting: found[from].operation.reference, wait: wait.publicValue))
             }
             place = from
         }
-        return links.reversed()
+        path.links.reverse()
+        return path
+    }
+}
+
+extension OperationWait.Kind {
+    /// False if a long explanation spells the wait out.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .input, .order, .child, .awaited, .element, .exclusion: true
+        case .barrier, .original, .replaced: false
+        }
     }
 }

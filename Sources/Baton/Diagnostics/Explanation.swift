@@ -79,11 +79,34 @@ public struct Explanation: Sendable, CustomStringConvertible {
         let suspendedQueue: QueueReference?
         /// True if the operation was cancelled and has not finished.
         let isCancelled: Bool
-        /// The waits on the path to this root that ``Explanation/description`` may list.
-        let links: [Link]
+        /// The way from the explained operation to this one.
+        let path: Path
+        /// The group that starts this operation, if it has not started and is known.
+        var group: PlannedGroup?
     }
 
-    /// A wait that the description spells out, because it is not a dependency.
+    /// The group of a root that waits for the start of its group.
+    struct PlannedGroup {
+        let group: OperationReference
+        /// True if the group waits for the root before it starts.
+        let waitsForRoot: Bool
+    }
+
+    /// The waits that lead from the explained operation to a root, in their order.
+    struct Path {
+        /// The greatest number of links that a description names all of: eight operations are then between the ends.
+        static let maxNamed = 9
+
+        /// All links, if there are at most ``maxNamed``. Otherwise those that are not plain waits, such as those for
+        /// dependencies.
+        var links: [Link] = []
+        /// The number of links on the path.
+        var count = 0
+        /// The second operation of a path that is too long to be named.
+        var second: OperationReference?
+    }
+
+    /// The wait of one operation for another one.
     struct Link: Hashable {
         let waiting: OperationReference
         let wait: OperationWait
@@ -102,8 +125,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// An operation that waits for an exclusion is a root. The roots of the operation that holds the exclusion are
     /// listed as well.
     public let roots: [Root]
+    /// The time limit of the body, if the operation waits for an input, which the limit does not concern.
+    let limitOfBody: Duration?
     /// The error of the operation, if it has finished with one.
     public let error: OperationError?
+    /// The handlers of the operation that have not returned, if it has finished.
+    let openHandlers: HandlerList.OpenCalls?
 
     /// The operations whose outcomes the operation directly waits for.
     ///
@@ -114,18 +141,34 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public var description: String { text.singleLine }
 
     private var text: String {
-        if let error { return "\(operation) has finished without an output: \(error)." }
-        var sentences = ExplanationFormatter.sentences(for: waits, of: operation)
-        var mentioned = Set(waits.map { Link(waiting: operation, wait: $0) })
+        let handlers = openHandlers.map { [ExplanationFormatter.sentence(for: $0)] } ?? []
+        if let error {
+            return (["\(operation) has finished without an output: \(error)."] + handlers).joined(separator: " ")
+        }
+        // A chain that begins with the only wait of the operation is told in one sentence.
+        let beginsChain = waits.count == 1 && (2...Path.maxNamed).contains(roots.first?.path.count ?? 0)
+        var sentences = beginsChain ? [] : ExplanationFormatter.sentences(for: waits, of: operation)
+        var mentioned = beginsChain ? [] : Set(waits.map { Link(waiting: operation, wait: $0) })
         for root in roots.prefix(Self.maxListed) {
-            let links = root.links.filter { mentioned.insert($0).inserted }
-            for link in links.prefix(Self.maxListed) {
-                sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
+            let links = root.path.links.filter { mentioned.insert($0).inserted }
+            if let second = root.path.second {
+                sentences.append("\(second) waits, through \(root.path.count - 2) more, for \(root.operation).")
+                for link in links.prefix(Self.maxListed) {
+                    sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
+                }
+                if links.count > Self.maxListed {
+                    sentences.append("The chain continues through \(links.count - Self.maxListed) more.")
+                }
+            } else {
+                sentences += ExplanationFormatter.sentences(forChain: links)
             }
-            if links.count > Self.maxListed {
-                sentences.append("The chain continues through \(links.count - Self.maxListed) more.")
+            sentences.append(
+                root.group.map { ExplanationFormatter.sentence(for: $0, of: root.operation) }
+                    ?? ExplanationFormatter.sentence(for: root.cause, of: root.operation))
+            if case .excluded(let holder, let name) = root.cause {
+                let wait = OperationWait(kind: .exclusion, source: holder, exclusion: name)
+                mentioned.insert(Link(waiting: root.operation, wait: wait))
             }
-            sentences.append(ExplanationFormatter.sentence(for: root.cause, of: root.operation))
             if root.isCancelled, let sentence = ExplanationFormatter.cancelSentence(for: root.cause) {
                 sentences.append(sentence)
             }
@@ -134,11 +177,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
             }
         }
         if roots.count > Self.maxListed { sentences.append("And \(roots.count - Self.maxListed) more.") }
+        if let limitOfBody { sentences.append(ExplanationFormatter.sentence(forLimit: limitOfBody, of: operation)) }
+        sentences += handlers
         return sentences.joined(separator: " ")
     }
 
-    /// How many roots a description mentions, how many links on the path to each root, and how many operations a
-    /// sentence names.
+    /// The number of roots that a description mentions, of links on a long path to a root, and of operations that a
+    /// sentence lists.
     static let maxListed = 5
 }
 
@@ -165,6 +210,47 @@ enum ExplanationFormatter {
         return sentences
     }
 
+    /// Returns sentences that tell the links, each of which begins where the previous one ends.
+    static func sentences(forChain links: [Explanation.Link]) -> [String] {
+        var sentences: [String] = []
+        var text = ""
+        for (place, link) in links.enumerated() {
+            text += text.isEmpty ? "\(link.waiting) " : ", which "
+            let source = link.wait.source
+            switch link.wait.kind {
+            case .input, .order, .child, .awaited, .element: text += "waits for \(source)"
+            case .barrier: text += "waits for the barrier \(source)"
+            case .original: text += "shares the outcome of \(source)"
+            case .replaced: text += "has replaced \(source), and waits for its end"
+            case .exclusion:
+                text += "waits for \(ExclusionText.phrase(for: link.wait.exclusion ?? "")), after \(source)"
+            }
+            // After "its end", it would not be clear what "which" refers to.
+            if link.wait.kind == .replaced || place + 1 == links.count {
+                sentences.append(text + ".")
+                text = ""
+            }
+        }
+        return sentences
+    }
+
+    static func sentence(for group: Explanation.PlannedGroup, of child: OperationReference) -> String {
+        let beginning = "\(child) is a child of the group \(group.group), which has not started"
+        return group.waitsForRoot
+            ? "\(beginning): a group starts its children itself, so \(group.group) must not wait for \(child) before."
+            : "\(beginning), and starts with it: look at what the group waits for."
+    }
+
+    static func sentence(forLimit limit: Duration, of operation: OperationReference) -> String {
+        "The time limit of \(operation), \(text(limit)), is for its own body, and does not limit what it waits for."
+    }
+
+    static func sentence(for handlers: HandlerList.OpenCalls) -> String {
+        guard let phase = handlers.calledPhase else { return "Its handlers are about to be called." }
+        return "Its \(phase.nameOfHandler) handler has not returned"
+            + (handlers.areOthersDue ? ", and other handlers wait for it." : ".")
+    }
+
     static func sentence(for cause: Explanation.Cause, of operation: OperationReference) -> String {
         switch cause {
         case .notAdded:
@@ -181,7 +267,8 @@ enum ExplanationFormatter {
             "\(operation) waits \(text(left)) for attempt \(attempt), because the last one failed: \(error)."
         case .repeating(let left): "\(operation) repeats, and waits \(text(left)) for its next run."
         case .evaluating(let conditions):
-            "\(operation) waits for \(answers(of: conditions))."
+            "\(operation) waits for \(answers(of: conditions)): "
+                + "\(conditions.count == 1 ? "its" : "their") `evaluate` has not returned."
         case .excluded(let holder, let exclusion):
             "\(operation) waits for \(ExclusionText.phrase(for: exclusion)), after \(holder)."
         case .waitingForRate(let rate, let left, let count):
@@ -200,7 +287,7 @@ enum ExplanationFormatter {
                     ? ", although it was cancelled: let `onCancel` of the callback end what is to call it."
                     : ", which nobody has called yet.")
         case .awaitingElement: "\(operation) waits for the next element of a sequence."
-        case .finishing: "\(operation) waits for its willFinish handlers."
+        case .finishing: "\(operation) waits for its willFinish handlers: one of them has not returned."
         case .waitingForPermit(let busy):
             "\(operation) can go on when there is a free permit in \(place(busy))."
         case .finished(let outcome): "\(operation) has finished: \(outcome)."
@@ -210,7 +297,8 @@ enum ExplanationFormatter {
     /// Says what a cancelled operation still waits for. Nil if the sentence for the cause says so already.
     static func cancelSentence(for cause: Explanation.Cause) -> String? {
         switch cause {
-        case .evaluating: "It was cancelled, and finishes when the condition has answered."
+        case .evaluating:
+            "It was cancelled, and finishes when the condition has answered: let it look at `Task.isCancelled`."
         case .finishing: "It was cancelled, and finishes when these handlers have returned."
         case .waitingForPermit: "It was cancelled, and its body finds that out when it goes on."
         case .awaitingElement: "It was cancelled: let the sequence end when `Task.isCancelled` is true."
@@ -237,7 +325,7 @@ enum ExplanationFormatter {
     }
 
     static func answers(of conditions: [String]) -> String {
-        "the answer of \(list(conditions.map { "the condition ‘\($0)’" }))"
+        "the answer of \(list(conditions.map(ConditionText.phrase)))"
     }
 
     static func resumption(of queue: QueueReference) -> String { "its queue\(name(of: queue)) to be resumed" }
@@ -266,16 +354,29 @@ enum ExplanationFormatter {
 
     private static let readableDuration = Duration.seconds(30 * 365 * 24 * 60 * 60)
 
-    private static func name(of queue: QueueReference) -> String { queue.name.map { " ‘\($0)’" } ?? "" }
+    private static func name(of queue: QueueReference) -> String { queue.name.map { " \($0.quoted)" } ?? "" }
 
     private static func place(_ busy: Explanation.BusyQueue) -> String {
         let running = busy.running
-        let place = (busy.queue.name.map { "‘\($0)’, " } ?? "") + "a queue of width \(busy.width)"
+        let place = (busy.queue.name.map { "\($0.quoted), " } ?? "") + "a queue of width \(busy.width)"
         if running.isEmpty { return place }
         let names = running.map(\.description).joined(separator: ", ")
         if running.count == Explanation.maxListed, busy.width > running.count {
             return "\(place), where \(names) and others run"
         }
         return "\(place), where \(names) \(running.count == 1 ? "runs" : "run")"
+    }
+}
+
+extension HandlerPhase {
+    /// The name of the method that adds handlers for the phase.
+    fileprivate var nameOfHandler: String {
+        switch self {
+        case .start: "didStart"
+        case .cancel: "didCancel"
+        case .product: "didProduce"
+        case .beforeFinish: "willFinish"
+        case .finish: "didFinish"
+        }
     }
 }

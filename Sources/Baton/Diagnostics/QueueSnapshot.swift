@@ -137,8 +137,9 @@ extension AsyncOperationQueue {
     /// meanwhile, and all waits for them.
     ///
     /// - Returns: The snapshot, with the unfinished operations in no particular order.
-    /// - Complexity: O(*n*), where *n* is the number of operations and dependencies in the queue.
-    public func snapshot() -> QueueSnapshot { core.snapshot() }
+    /// - Complexity: O(*n*), where *n* is the number of operations and dependencies in the queue. An operation that was
+    ///   added after cancelled barriers, and still waits for an earlier one, takes time in proportion to their number.
+    public func snapshot() -> QueueSnapshot { core.holding { core.snapshot() } }
 }
 
 extension QueueCore {

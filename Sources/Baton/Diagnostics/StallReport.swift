@@ -19,8 +19,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// first. `willFinish` handlers are not among them: they are a part of the operation's run. The queue becomes idle
     /// when the handlers have returned.
     public let operationsInHandlers: [OperationReference]
-    /// True if some bodies run and other operations wait for permits: one of the bodies may wait for another operation
-    /// in a way that the queue cannot see.
+    /// True if some bodies run and other operations wait for permits, or for exclusions of these bodies: one of the
+    /// bodies may wait for another operation in a way that the queue cannot see.
     let mayHideDependency: Bool
 
     /// True if an operation is about to start, and no thread has picked it up.
@@ -49,8 +49,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
             mayHideDependency
             ? [
                 "If one of these bodies waits for another operation in an unstructured task, or iterates over its "
-                    + "events or progress, the queue cannot see that, and the body keeps its permit: await the `value` "
-                    + "of the other operation in the body itself or in a child task of it, or call `context.run`."
+                    + "events or progress, the queue cannot see that, and the body keeps its permit and its "
+                    + "exclusions: await the `value` of the other operation in the body itself or in a child task of "
+                    + "it, or call `context.run`."
             ] : []
         let threads =
             lacksThreads
@@ -76,7 +77,7 @@ public final class StallObservation: Sendable {
         self.id = id
     }
 
-    /// Removes the handler and releases it. A call that is under way goes on.
+    /// Removes the handler and releases it. A call that is in progress goes on.
     public func cancel() { core?.stalls.remove(id, on: core) }
 }
 
@@ -93,10 +94,10 @@ extension AsyncOperationQueue {
     /// once; after progress, the next stall is reported again. Time is measured by the queue's clock, which is read
     /// four times per `limit`, so the call comes up to a quarter of `limit` late.
     ///
-    /// The handler runs on a task of its own that is not cancelled, on the isolation that it declares. A slow handler
-    /// delays nothing, not even its call for the next stall, and the queue does not wait for it to become idle. The
-    /// queue retains the handler until it is removed or the queue is released, so capture the queue weakly. When the
-    /// last handle to the queue is released, reports go on until the last operation has finished.
+    /// The handler runs on a task of its own that is not cancelled, in the isolation domain that it declares. A slow
+    /// handler delays nothing, not even its call for the next stall, and the queue does not wait for it to become idle.
+    /// The queue retains the handler until it is removed or the queue is released, so capture the queue weakly. When
+    /// the last handle to the queue is released, reports go on until the last operation has finished.
     ///
     /// - Parameters:
     ///   - limit: The time without progress. A limit below one millisecond counts as one millisecond. A negative limit
@@ -139,25 +140,39 @@ extension QueueCore {
         }
         return StallReport(
             queue: QueueReference(name: name, number: number), duration: quiet, operationCount: members.count,
-            explanations: roots.prefix(Self.maxExplanationCount).map { $0.element.explanation }, rootCount: roots.count,
+            explanations: roots.prefix(Self.maxExplanationCount).map {
+                $0.element.explanation(startedBy: search.group(of: $0.element))
+            },
+            rootCount: roots.count,
             operationsInHandlers: Array(inHandlers.map(\.reference).prefix(Self.maxExplanationCount)),
-            mayHideDependency: roots.contains { $0.element.cause.isExecuting }
-                && roots.contains { $0.element.cause.waitsForPermit })
+            mayHideDependency: search.roots.mayHideDependency)
+    }
+}
+
+extension [RootSearch.Root] {
+    /// True if some bodies run, and others wait for permits or for what these bodies hold.
+    fileprivate var mayHideDependency: Bool {
+        let running = Set(lazy.filter(\.cause.isExecuting).map(\.operation.reference))
+        if running.isEmpty { return false }
+        return contains { root in
+            if case .excluded(let holder, _) = root.cause { return running.contains(holder) }
+            return root.cause.waitsForPermit
+        }
     }
 }
 
 extension RootSearch.Root {
     /// An explanation of the root alone.
-    fileprivate var explanation: Explanation {
+    fileprivate func explanation(startedBy group: Explanation.PlannedGroup?) -> Explanation {
         let reference = operation.reference
         return Explanation(
             operation: reference, state: operation.state, waits: [],
             roots: [
                 Explanation.Root(
                     operation: reference, cause: cause, suspendedQueue: suspendedQueue,
-                    isCancelled: operation.isCancelled, links: [])
+                    isCancelled: operation.isCancelled, path: Explanation.Path(), group: group)
             ],
-            error: nil)
+            limitOfBody: nil, error: nil, openHandlers: nil)
     }
 }
 
@@ -244,8 +259,10 @@ final class StallWatch: Sendable {
         case .none: break
         case .removeTimer(let ticket): core.timerService.remove(ticket)
         case .setTimer(let number):
-            let now = core.timerService.now
+            // The counters are read first. If the clock is moved in between, a change seems later than it was, and not
+            // earlier, so that no stall is reported too early.
             let counters = core.counters
+            let now = core.timerService.now
             guard let time = machine.withLock({ $0.begin(number, at: now, counters: counters) }) else { return }
             core.timerService.add(.stall(StallTimer(core: core, number: number)), at: time) { ticket in
                 if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
@@ -255,7 +272,10 @@ final class StallWatch: Sendable {
 
     fileprivate func timerFired(_ number: UInt64, at now: Duration, on core: QueueCore) {
         let counters = core.counters
-        if let call = machine.withLock({ $0.timerFired(number, at: now, counters: counters) }) { core.report(call) }
+        // If something has progressed since the timer woke, that was before this time, and perhaps after `now`.
+        let change = core.timerService.now
+        let call = machine.withLock { $0.timerFired(number, at: now, counters: counters, changedAt: change) }
+        if let call { core.report(call) }
         adjust(on: core)
     }
 }
@@ -287,10 +307,7 @@ extension QueueCore {
     }
 
     private func makeStallReport(after quiet: Duration) -> StallReport? {
-        // The report may retain operations, and the queue must not count as idle while they are alive.
-        addHolder()
-        defer { removeHolder() }
-        return stallReport(after: quiet)
+        holding { stallReport(after: quiet) }
     }
 
     /// Makes a single report for all handlers, because each report takes time proportional to the size of the queue.

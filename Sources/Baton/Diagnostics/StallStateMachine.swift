@@ -10,7 +10,7 @@ struct StallStateMachine<Handler: Sendable> {
         var added = 0
         var finished = 0
         var taken = 0
-        /// Calls of an operation's handlers that have returned, and those that are due or under way.
+        /// Calls of an operation's handlers that have returned, and those that are due or in progress.
         var handlersReturned = 0
         var hasOpenHandlers = false
 
@@ -66,7 +66,8 @@ struct StallStateMachine<Handler: Sendable> {
     private var counters: Counters?
     /// When a change was last seen: the counters have been equal to ``counters`` since.
     private var lastChange = Duration.zero
-    /// How many changes were seen. The time between two changes is a lull, which is reported to each watcher once.
+    /// The number of changes that were seen. The time between two changes is a lull, which is reported to each watcher
+    /// once.
     private var lullNumber: UInt64 = 0
 
     var isWatched: Bool { !watchers.isEmpty }
@@ -133,14 +134,22 @@ struct StallStateMachine<Handler: Sendable> {
     }
 
     /// Returns the handlers to call after the timer has fired, or `nil` if there are none.
-    mutating func timerFired(_ number: UInt64, at now: Duration, counters: Counters) -> Call? {
+    ///
+    /// - Parameters:
+    ///   - number: The number of the timer.
+    ///   - now: A time before the counters were read.
+    ///   - counters: The counters of the queue.
+    ///   - change: A time after the counters were read. It is `now` if it is nil.
+    mutating func timerFired(
+        _ number: UInt64, at now: Duration, counters: Counters, changedAt change: Duration? = nil
+    ) -> Call? {
         switch timer {
         case .setting(number), .set(number, _): timer = .none
         // Another timer has replaced this one.
         case .none, .setting, .set: return nil
         }
         nextCheck = nil
-        noteChange(of: counters, at: now)
+        noteChange(of: counters, at: change ?? now)
         if counters.isEmpty { return nil }
         let due = watchers.filter {
             $0.value.reportedLull != lullNumber && $0.value.deadline(lastChange: lastChange) <= now

@@ -64,7 +64,7 @@ extension AnyOperation {
                 let waits = optionalState.awaited.map {
                     Wait(kind: $0.isChild ? .child : .awaited, source: $0.operation)
                 }
-                return (waits, optionalState.childGroups, optionalState.listeners, nil)
+                return (waits, optionalState.childGroups, optionalState.allListeners, nil)
             }
         }
         if let replacement {
@@ -221,7 +221,7 @@ struct StateInspector {
 
     /// Returns what an operation that has not begun waits for, as the end of a sentence; nil if it is about to start.
     ///
-    /// Costs little even if many operations of a queue are asked, because it does not look at the other operations of
+    /// Costs little even if many operations of a queue are asked, because it does not read the other operations of
     /// the queue.
     mutating func waitInBrief(of operation: AnyOperation) -> String? {
         let waits = waits(of: operation)
@@ -280,10 +280,12 @@ struct StateInspector {
 
     private mutating func running(in core: QueueCore) -> [OperationReference] {
         if let running = view(of: core).running { return running }
-        let members = core.state.withLock { $0.registry.members() }
-        let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.maxListed).map(\.reference)
-        queueViews[ObjectIdentifier(core)]?.running = Array(running)
-        return Array(running)
+        let running = core.holding {
+            let members = core.state.withLock { $0.registry.members() }
+            return Array(members.lazy.filter(\.holdsPermit).prefix(Explanation.maxListed).map(\.reference))
+        }
+        queueViews[ObjectIdentifier(core)]?.running = running
+        return running
     }
 }
 
@@ -331,21 +333,21 @@ private struct OperationView {
         hasRates = optionalState?.preconditions.hasRates ?? false
         hasReleasedPermit = (optionalState?.openWaits ?? 0) > 0
         awaitsCallback = optionalState?.awaitsCallback ?? false
-        listeners = optionalState?.listeners ?? []
+        listeners = optionalState?.allListeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
         worker = life.timing?.limit == nil ? nil : life.worker
-        start = timing?.rareTiming.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
+        start = timing?.rareTimedState.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
         eventStart = life.outbox?.machine.start
     }
 }
 
 extension OperationView.Pause {
     fileprivate init(_ timing: TimedState) {
-        let end = timing.rareTiming?.pauseEnd
-        if timing.attempt > 0, let failure = timing.rareTiming?.failures.last, let error = failure.error {
+        let end = timing.rareTimedState?.pauseEnd
+        if timing.attempt > 0, let failure = timing.rareTimedState?.failures.last, let error = failure.error {
             self = .attempt(Int(timing.attempt) + 1, at: end, after: error)
-        } else if let rare = timing.rareTiming, rare.repetitions > 0 {
+        } else if let rare = timing.rareTimedState, rare.repetitions > 0 {
             self = .repetition(at: end)
         } else {
             self = .delay(until: end)

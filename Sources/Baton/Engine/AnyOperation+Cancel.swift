@@ -28,6 +28,21 @@ extension AnyOperation {
         perform(markCancelled(reason: reason, waitingFor: wait, if: isWanted))
     }
 
+    /// Cancels those of the children that nobody has added and that are in no other planned group, because nothing else
+    /// will run them.
+    static func cancel(_ children: [AnyOperation], ofUnstarted group: OperationReference) {
+        let reason = CancellationReason.parent(group)
+        let actions = children.map { child in
+            child.markCancelled(reason: reason) { life in
+                let isInNoOther = child.leavePlannedGroup(life)
+                guard life.phase == .created, isInNoOther, life.ownerWithdraws(reason) else { return false }
+                child.kinship = .childOfUnstartedGroup
+                return true
+            }
+        }
+        for (child, action) in zip(children, actions) { child.perform(action) }
+    }
+
     /// Marks all of these operations as cancelled before it acts on any of them. When one of them fails because another
     /// was cancelled, it is therefore already marked, and finishes as cancelled and not as failed.
     static func cancel(
@@ -45,14 +60,14 @@ extension AnyOperation {
             switch life.cancel() {
             case .none: return .none
             case .again(let worker):
-                return .running(worker, children: [], [], delivers: false)
+                return .running(worker, children: [], [], handlersAreDue: false)
             case .beforeRun:
                 if !reason.isRequested { life.optionalState?.cancellationReason = reason }
                 life.noteCancel(reason)
                 return endBeforeRun(with: reason.error(waitingFor: wait), &life).map { .ended($0) } ?? .none
             case .inRun(let worker):
                 if !reason.isRequested { life.ensureOptionalState().cancellationReason = reason }
-                if let wait { life.optionalState?.timing?.rareTiming?.waitAtLimit = wait }
+                if let wait { life.optionalState?.timing?.rareTimedState?.waitAtLimit = wait }
                 life.noteCancel(reason)
                 return actionInRun(of: life, on: worker)
             }
@@ -69,13 +84,14 @@ extension AnyOperation {
         case none
         case ended(EarlyEnd)
         /// The worker is nil for a group that waits for its children.
-        case running(Worker?, children: [AnyOperation], [ChildGroup], delivers: Bool)
+        case running(
+            Worker?, children: [AnyOperation], [ChildGroup], cancelsPlannedChildren: Bool = true, handlersAreDue: Bool)
     }
 
     private final func actionInRun(of life: Lifecycle, on worker: Worker?) -> CancelAction {
         .running(
             worker, children: life.optionalState?.awaitedChildren ?? [], life.optionalState?.childGroups ?? [],
-            delivers: makePassedPhasesDue(life).isDue)
+            cancelsPlannedChildren: cancelsPlannedChildren(life), handlersAreDue: makePassedPhasesDue(life).isDue)
     }
 
     private final func perform(_ action: CancelAction) {
@@ -83,11 +99,11 @@ extension AnyOperation {
         switch action {
         case .none: break
         case .ended(let end): end.complete()
-        case .running(let worker, let children, let groups, let delivers):
-            if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
-            worker?.cancelTask()
+        case .running(let worker, let children, let groups, let cancelsPlannedChildren, let handlersAreDue):
+            if handlersAreDue { callDueHandlers(from: QueueDirectory.find(queueNumber)) }
+            worker?.task.cancel()
             if !children.isEmpty { Trampoline.run(.cancel(children, .parent(reference))) }
-            for group in groups { group.cancel() }
+            for group in groups { group.cancel(includingPlanned: cancelsPlannedChildren) }
         }
     }
 }
@@ -96,65 +112,66 @@ extension AnyOperation {
 extension AnyOperation {
     /// Cancels the operation and, on request, the dependencies that nobody else needs.
     ///
-    /// These are all direct and indirect dependencies on which no other unfinished operation depends and which nobody
-    /// awaits, regardless of who has added them. ``AsyncOperationQueue/run(_:)`` does this by itself for the operations
-    /// that it has added. Otherwise the method does the same as ``cancel(reason:)``.
+    /// These are all direct and indirect dependencies, regardless of who has added them, except those that somebody
+    /// awaits, on which another unfinished operation depends, or that are children of a group which has not started. An
+    /// operation that a cancelled one has joined is not a dependency of it. Operations that nobody has added need
+    /// nothing yet: one that is added later fails if its dependency was cancelled. ``AsyncOperationQueue/run(_:)`` does
+    /// the same by itself for the operations that it has added.
     ///
     /// - Parameters:
     ///   - reason: The reason that the errors of all of them carry.
     ///   - includingDependencies: Pass false to do the same as ``cancel(reason:)``.
     ///
-    /// - Complexity: O(n), where n is the number of direct and indirect dependencies.
+    /// - Complexity: O(n), where n is the number of operations that the call cancels and of their dependencies. If the
+    ///   first dependents of a dependency have joined it, or are cancelled and wait for `willFinish` handlers, all of
+    ///   its dependents count.
     public final func cancel(reason: CancellationReason = .requested, includingDependencies: Bool) {
-        // The dependencies are collected first, because a cancellation drops them.
-        let dependencies = includingDependencies ? transitiveDependencies : []
-        cancel(reason: reason)
-        for dependency in dependencies { dependency.cancelIfUnneeded(reason: reason) }
-    }
-
-    /// All operations that this one depends on, directly or not, in reverse topological order: an operation comes
-    /// before its dependencies.
-    final var transitiveDependencies: [AnyOperation] {
-        var sourcesFirst: [AnyOperation] = []
-        var seen: Set = [ObjectIdentifier(self)]
-        var path = [(operation: self, sources: sourcesIfNotBegun[...])]
-        while let last = path.indices.last {
-            if let source = path[last].sources.popFirst() {
-                if seen.insert(ObjectIdentifier(source)).inserted {
-                    path.append((source, source.sourcesIfNotBegun[...]))
-                }
-            } else {
-                sourcesFirst.append(path.removeLast().operation)
-            }
+        guard includingDependencies else { return cancel(reason: reason) }
+        // The sources are read first, because a cancellation drops them.
+        var needs = needsIfNotBegun
+        var isCancelled = false
+        cancel(reason: reason) { life in
+            isCancelled = life.ownerWithdraws(reason)
+            return isCancelled
         }
-        return sourcesFirst.dropLast().reversed()
+        if !isCancelled { return }
+        // The search does not go beyond an operation that stays, because that one needs its dependencies. A dependency
+        // that is found while another dependent still needs it is found again when that dependent is cancelled.
+        while let need = needs.popLast() { needs += need.cancelIfUnneeded(reason: reason) }
     }
 
-    /// The dependencies of an operation that has not begun, without fences.
+    /// The operations that an operation which has not begun waits for, without fences.
     final var sourcesIfNotBegun: [AnyOperation] {
         withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
-    /// Cancels the operation if no unfinished operation depends on it and nobody awaits it.
+    /// The dependencies of an operation that has not begun. The operation that it has joined is not among them, because
+    /// that one belongs to its owner.
+    final var needsIfNotBegun: [AnyOperation] {
+        let original = withLife { $0.optionalState?.uniqueness?.joined?.original }
+        return sourcesIfNotBegun.filter { $0 !== original }
+    }
+
+    /// Cancels the operation if no unfinished operation depends on it, nobody awaits it, and no group is to start it.
     ///
-    /// - Returns: The dependencies of an operation that was cancelled before it began. The cancellation has dropped
-    ///   them.
+    /// - Returns: The dependencies of the operation if this call has cancelled it before it began. The cancellation has
+    ///   dropped them.
     @discardableResult
     final func cancelIfUnneeded(reason: CancellationReason) -> [AnyOperation] {
-        // Usually one of the first dependents still needs the operation, so a look at a few saves copying all of them.
+        // Usually one of the first dependents still needs the operation, so examining a few of them saves copying all.
         if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return [] }
         let dependents = withLife { $0.dependents.retained() }
         if isNeeded(by: dependents) { return [] }
         let known = Set(dependents.map { ObjectIdentifier($0) })
-        let sources = sourcesIfNotBegun
+        let needs = needsIfNotBegun
         var isCancelled = false
         cancel(reason: reason) { life in
             // Another thread may have added a dependent or a waiter since.
             isCancelled =
-                life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
-                && life.ownerWithdraws(reason)
+                !life.isCancelled && life.optionalState?.waiters.isEmpty != false && !isInPlannedGroup(life)
+                && life.dependents.areAll(in: known) && life.ownerWithdraws(reason, isOfDependent: true)
             return isCancelled
         }
-        return isCancelled ? sources : []
+        return isCancelled ? needs : []
     }
 }

@@ -5,24 +5,32 @@ extension QueueCore {
     ///
     /// - Parameter continuing: True if the caller is a worker that goes on with the dependents.
     @inline(__always)
-    func complete(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Completion {
-        if continuing { operation.dropBodyAndEdges() } else { operation.unlinkFromSources() }
-        if ending.hasOptionalState, operation.isObserved { operation.publishFinished(in: self) }
-        if ending.hasClaim { ExclusionManager.release(atEndOf: operation) }
+    func complete(_ operation: AnyOperation, _ action: Lifecycle.FinishAction, continuing: Bool) -> Completion {
+        if continuing {
+            assert(operation.dependencyCounter.isZero, "A worker runs an operation when nothing is left to wait for.")
+            // An operation that has run no longer keeps its sources alive.
+            operation.body = nil
+            operation.edges.drop()
+            TSanAnnotations.willResume(operation)
+        } else {
+            operation.unlinkFromSources()
+        }
+        if action.hasOptionalState, operation.isObserved { operation.publishFinished(in: self) }
+        if action.hasClaim { ExclusionManager.release(atEndOf: operation) }
         var released = Released(continuing: continuing)
-        ending.dependents.visit { countDown($0, &released) }
-        if !continuing, let first = released.others.first { list(first) }
-        let woken = ending.wakes ? operation.wake(in: self) : .nobody
+        action.dependents.visit { countDown($0, &released) }
+        if !continuing, let first = released.othersReady.first { list(first) }
+        let woken = action.wakes ? operation.wake(in: self) : .nobody
         return Completion(
-            follower: released.follower, others: continuing ? released.others.first : nil,
+            firstReady: released.firstReady, othersReady: continuing ? released.othersReady.first : nil,
             handlersAreDue: woken.handlersAreDue, groups: woken.groups)
     }
 
     struct Completion {
         /// The first dependent that became ready, if the caller goes on with it.
-        let follower: Unretained<AnyOperation>?
+        let firstReady: Unretained<AnyOperation>?
         /// The other dependents that became ready, linked.
-        let others: Unretained<AnyOperation>?
+        let othersReady: Unretained<AnyOperation>?
         /// True if the caller has to have handlers called.
         let handlersAreDue: Bool
         /// The groups that have ended because of this outcome, linked. The caller finishes them when the operation has
@@ -32,8 +40,8 @@ extension QueueCore {
 
     private struct Released {
         let continuing: Bool
-        var follower: Unretained<AnyOperation>?
-        var others = IntrusiveList()
+        var firstReady: Unretained<AnyOperation>?
+        var othersReady = IntrusiveList()
     }
 
     @inline(__always)
@@ -46,10 +54,10 @@ extension QueueCore {
             case .waiting: break
             case .ready:
                 if operation.isObserved { operation.publishReady() }
-                if released.continuing, released.follower == nil {
-                    released.follower = dependent
+                if released.continuing, released.firstReady == nil {
+                    released.firstReady = dependent
                 } else {
-                    released.others.append(dependent)
+                    released.othersReady.append(dependent)
                 }
             case .ended: AnyOperation.releaseAfterEarlyEnd(Retained(handedOver: dependent))
             }
@@ -76,10 +84,10 @@ extension AnyOperation {
         case .waiting: break
         case .ready:
             if let fence = dependent.use({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
-            guard let core else { preconditionFailure("one that has finished is marked as ended") }
+            guard let core else { preconditionFailure("An operation that has finished is marked as ended.") }
             dependent.use { operation in
                 if operation.isObserved { operation.publishReady() }
-                operation.link = nil
+                operation.next = nil
             }
             core.list(dependent, passes: false)
         case .ended: releaseAfterEarlyEnd(Retained(handedOver: dependent))
@@ -90,21 +98,23 @@ extension AnyOperation {
     struct EarlyEnd {
         let operation: AnyOperation
         /// Nil if `willFinish` handlers have to be called first.
-        let ending: Lifecycle.Ending?
+        let finishAction: Lifecycle.FinishAction?
         let core: QueueCore?
-        /// True if the operation holds exclusions, or waits for them. They are given back before the operation's
-        /// handlers are called, because these do not belong to a run.
+        /// True if the operation holds exclusions, or waits for them. They are released before the operation's handlers
+        /// are called, because these do not belong to a run.
         private(set) var hasClaim: Bool
         /// Groups that will not run. They refuse further children.
         let groups: [ChildGroup]
+        /// True if the groups cancel all of their children, and not only those that nobody has added.
+        let cancelsChildren: Bool
         let timers: OperationTimers?
         /// The operation's place among those that share the outcome of another one, which it leaves.
         let joined: Joined?
         /// True if the operation may wait for a rate, or may have a start that the rate has counted.
         let hasRates: Bool
 
-        /// Gives the exclusions back before the rest is completed. Returns the operations that are granted exclusions
-        /// because of that, for the caller to tell.
+        /// Releases the exclusions before the rest is completed. Returns the operations that are granted exclusions
+        /// because of that, for the caller to notify.
         mutating func releaseExclusions() -> [AnyOperation] {
             if !hasClaim { return [] }
             hasClaim = false
@@ -120,9 +130,9 @@ extension AnyOperation {
             if hasRates { RateManager.remove(operation) }
             if hasClaim { ExclusionManager.release(atEndOf: operation) }
             joined?.leave(operation)
-            for group in groups { group.parentEnded() }
-            guard let ending else { return operation.finishOffWorker(core) }
-            AnyOperation.finish(groups: operation.completeOffWorker(ending, core))
+            for group in groups { group.parentEnded(cancelsChildren: cancelsChildren) }
+            guard let finishAction else { return operation.finishOffWorker(core) }
+            AnyOperation.finish(groups: operation.completeOffWorker(finishAction, core))
         }
     }
 
@@ -193,37 +203,38 @@ extension AnyOperation {
         let groups = life.optionalState?.childGroups ?? []
         let joined = life.optionalState?.uniqueness?.joined.take()
         return EarlyEnd(
-            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, hasClaim: hasClaim,
-            groups: groups, timers: life.optionalState?.timing?.takeTimers(), joined: joined,
+            operation: self, finishAction: life.beginFinishing() ? nil : life.finish(), core: core, hasClaim: hasClaim,
+            groups: groups, cancelsChildren: !groups.isEmpty && cancelsPlannedChildren(life),
+            timers: life.optionalState?.timing?.takeTimers(), joined: joined,
             hasRates: life.optionalState?.preconditions.hasRates ?? false)
     }
 
     /// Completes an operation that ended without having run, or that no worker has run to its end. Returns the groups
     /// that have ended because of this outcome, for the caller to finish.
     final func completeOffWorker(
-        _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}
+        _ action: Lifecycle.FinishAction, _ core: QueueCore?, lettingGo: () -> Void = {}
     ) -> Unretained<AnyOperation>? {
         guard let core else {
             unlinkFromSources()
-            if ending.hasOptionalState, isObserved { publishFinished(in: nil) }
-            ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
-            let woken = ending.wakes ? wake(in: nil) : .nobody
-            if woken.handlersAreDue { deliver(from: nil) }
+            if action.hasOptionalState, isObserved { publishFinished(in: nil) }
+            action.dependents.visit { AnyOperation.countDownElsewhere($0) }
+            let woken = action.wakes ? wake(in: nil) : .nobody
+            if woken.handlersAreDue { callDueHandlers(from: nil) }
             lettingGo()
             return woken.groups
         }
-        let completion = core.complete(self, ending, continuing: false)
-        if completion.handlersAreDue { deliver(from: core) }
+        let completion = core.complete(self, action, continuing: false)
+        if completion.handlersAreDue { callDueHandlers(from: core) }
         let (removal, wasListed) = core.change { state in
-            if ending.hasOpenWaits { state.scheduler.endedWithoutPermit() }
+            if action.hasOpenWaits { state.scheduler.endedWithoutPermit() }
             let wasListed = state.scheduler.remove(Unretained(self))
-            core.addHolder()
+            core.holds.begin()
             return (core.remove(self, &state), wasListed)
         }
         if wasListed { Retained(handedOver: self).release() }
         lettingGo()
         core.didRemove(removal)
-        core.removeHolder()
+        core.endHold()
         return completion.groups
     }
 
@@ -232,10 +243,10 @@ extension AnyOperation {
         let retained = Retained(self).handOver()
         services.spawn {
             await retained.object.callHandlersBeforeFinish(core)
-            let ending = retained.use { $0.withLife { $0.finish() } }
+            let action = retained.use { $0.withLife { $0.finish() } }
             // The operation is released before the queue can be idle, because nothing is alive in an idle queue (G31).
             retained.use { operation in
-                let groups = operation.completeOffWorker(ending, core) {
+                let groups = operation.completeOffWorker(action, core) {
                     Retained(handedOver: retained).release()
                     lettingGo()
                 }
@@ -299,7 +310,7 @@ extension AnyOperation {
         return Woken(handlersAreDue: taken.actions.isDue, groups: groups.first)
     }
 
-    /// The state that a finish takes from the operation, to be told or only released after unlocking.
+    /// The state that a finish takes from the operation, to be notified, or only released, after unlocking.
     private struct Taken {
         let preconditions: Preconditions
         let effects: FinishEffects?

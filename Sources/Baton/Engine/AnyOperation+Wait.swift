@@ -1,20 +1,22 @@
-/// Awaiting an outcome. A body that waits releases its permit when its first wait begins, and takes one again before
-/// its last wait ends, so that a queue of width 1 can run a graph nested to any depth.
+/// These methods await an outcome. A body that waits releases its permit when its first wait begins, and takes one
+/// again before its last wait ends, so that a queue of width 1 can run a graph nested to any depth.
 extension AnyOperation {
-    /// Returns when this operation has finished and its observers have been told. Finds out for whom the task waits.
+    /// Returns when this operation has finished and its `finished` event has been published. The waiting body is taken
+    /// from the current task's ``WorkerTaskContext``.
     nonisolated(nonsending) final func awaitOutcome() async throws(OperationError) {
         let task = WorkerTaskContext.current
         try await awaitOutcome(for: task?.running, upstreamOf: task?.iteration)
     }
 
-    /// Returns when this operation has finished and its observers have been told.
+    /// Returns when this operation has finished and its `finished` event has been published.
     ///
     /// - Parameters:
     ///   - body: The operation whose body waits; nil if another task waits.
-    ///   - iteration: The iteration of that body whose upstream the task iterates; nil for all other tasks.
+    ///   - iteration: The `deliver` loop of that body, if the task reads the loop's source sequence; nil for all
+    ///     other tasks.
     ///   - asChild: True if the body has started this operation, so that a cancellation of the body reaches it.
-    ///   - begun: Called when the wait is registered, and before the permit is released, so that the operations it
-    ///     lists come before others that wait for a permit.
+    ///   - begun: Called when the wait is registered, and before the permit is released, so that the operations
+    ///     that `begun` puts on the ready list come before others that wait for a permit.
     /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
     nonisolated(nonsending) final func awaitOutcome(
         for body: AnyOperation?, upstreamOf iteration: (any UpstreamIteration)? = nil, asChild: Bool = false,
@@ -33,7 +35,7 @@ extension AnyOperation {
         if let body, body.currentPriority > currentPriority { Self.raise([self], to: body.currentPriority) }
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
-                waking: .resume(continuation), body: openWait?.body, run: openWait?.run ?? 0,
+                receiver: .task(continuation), body: openWait?.body, run: openWait?.run ?? 0,
                 place: openWait?.place ?? .none)
             let phase = addWaiter(waiter)
             begun()
@@ -50,14 +52,14 @@ extension AnyOperation {
         if isObserved { await waitUntilFinishedIsPublished() }
     }
 
-    /// Refuses this wait if it has closed a cycle of bodies that wait for one another, as an add can. If there are
-    /// operations on the cycle that have not begun, these fail instead.
+    /// Refuses this wait if it has closed a cycle of bodies that wait for one another. An add can close a cycle in the
+    /// same way. If there are operations on the cycle that have not begun, these fail instead.
     final func refuseWaitOnCycle(of body: AnyOperation) {
         guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }
 
-    /// Removes the last waiter of `body`. Returns nil if the outcome has come.
+    /// Removes and returns the newest waiter registered for `body`; nil if the outcome has already resumed it.
     final func removeWaiter(of body: AnyOperation) -> Waiter? {
         withLife { life -> Waiter? in
             guard let optionalState = life.optionalState,
@@ -73,30 +75,30 @@ extension AnyOperation {
             if life.phase != .finished { life.ensureOptionalState().waiters.append(waiter) }
             return life.phase
         }
-        // While the operation is being linked, a search from here cannot see it from both sides. The linking thread
-        // searches when it finds this note.
+        // While the operation is being linked, its links are incomplete, so a search by this thread may miss a cycle.
+        // The linking thread searches when it finds this note.
         if phase == .added { dependencyCounter.noteAwaited() }
         return phase
     }
 }
 
 extension Waiter {
-    /// The operation whose body waits now; nil if there is none. A body that has left its loop no longer waits for the
-    /// operations that the loop had started.
+    /// The operation whose body waits now; nil if there is none. A body that has left the loop over a delivered
+    /// sequence no longer waits for the operations that the loop had started.
     var waitingBody: AnyOperation? {
-        switch waking {
-        case .inform(let listener, _): listener.body
-        case .resume, .tell: body
+        switch receiver {
+        case .listener(let listener, _): listener.body
+        case .task, .group: body
         }
     }
 
     /// Wakes the waiter, which may first have to wait for a permit. Called outside every lock. Returns a group that has
     /// ended because of the outcome, for the caller to finish.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unretained<AnyOperation>? {
-        switch waking {
-        case .tell(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
-        case .inform(let listener, let place): listener.ended(place, operation, error)
-        case .resume(let continuation):
+        switch receiver {
+        case .group(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
+        case .listener(let listener, let place): listener.ended(place, operation, error)
+        case .task(let continuation):
             if let body {
                 body.waitEnded(at: place, in: run, continuation, error)
             } else {
@@ -111,7 +113,7 @@ extension Waiter {
 // MARK: - The permit of a body that waits
 
 extension AnyOperation {
-    /// A wait of a body, which has released its permit or shares that release with another wait.
+    /// An open wait of a body. The first one releases the permit; others share that release.
     struct OpenWait {
         let body: AnyOperation
         /// The run of the body. Waits that a run leaves behind do not count in the next run.
@@ -148,7 +150,7 @@ extension AnyOperation {
         let core = withLife { life -> QueueCore? in
             guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return nil }
             if !place.isNone {
-                // The thread that ends the wait holds the operation, so it is not released under the lock.
+                // The thread that ends the wait retains the operation, so it is not deallocated under the lock.
                 optionalState.waits[place] = nil
                 optionalState.waits.remove(place)
             }
@@ -179,35 +181,37 @@ extension AnyOperation {
     }
 }
 
-// MARK: - Waits for other things than operations
+// MARK: - Waits for things other than operations
 
-/// A task that waits until another task ends the pause. If the task runs a body, it releases the body's permit
-/// meanwhile.
-struct Pause: Sendable {
+/// A task that waits until another task resumes it. If the task runs a body, it releases the body's permit meanwhile.
+struct SuspendedTask: Sendable {
     private let continuation: UnsafeContinuation<OperationError?, Never>
     private let body: AnyOperation?
     private let run: Int32
     private let subject: any AnyObject & Sendable
 
-    /// Returns when the pause has been ended.
+    /// Suspends the calling task, and returns when it has been resumed.
     ///
     /// - Parameters:
-    ///   - subject: The object that synchronizes the pause with its end, for ThreadSanitizer.
-    ///   - begun: Stores the pause for the code that will end it, once. Returns false if there is nothing to wait for.
-    nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
+    ///   - subject: The object that the task shares with the one that resumes it, for ThreadSanitizer.
+    ///   - begun: Stores the task for the code that will resume it exactly once. Returns false if there is nothing to
+    ///     wait for.
+    nonisolated(nonsending) static func suspend(
+        on subject: any AnyObject & Sendable, begun: (SuspendedTask) -> Bool
+    ) async {
         let openWait = WorkerTaskContext.current?.holderOfPermit?.beginWait()
         _ = await withUnsafeContinuation { continuation in
-            let pause = Pause(
+            let task = SuspendedTask(
                 continuation: continuation, body: openWait?.body, run: openWait?.run ?? 0, subject: subject)
-            let isKept = begun(pause)
+            let isKept = begun(task)
             openWait?.core?.change { $0.scheduler.releasePermit() }
-            if !isKept { pause.end() }
+            if !isKept { task.resume() }
         }
         if let openWait { TSanAnnotations.didAwait(openWait.body) } else { TSanAnnotations.didAwait(subject) }
     }
 
-    /// Ends the pause. Called once, outside every lock.
-    func end() {
+    /// Resumes the task. Called once, outside every lock.
+    func resume() {
         if let body { return body.waitEnded(at: .none, in: run, continuation, nil) }
         TSanAnnotations.willResume(subject)
         continuation.resume(returning: nil)
@@ -216,19 +220,26 @@ struct Pause: Sendable {
 
 extension AnyOperation {
     /// Registers an iteration or another wait of this operation's body, which waits for all operations that the
-    /// listener awaits, until ``stopListening(_:)``.
-    final func startListening(_ listener: any OutcomeListener) {
+    /// listener awaits, until ``stopListening(_:at:)``.
+    ///
+    /// - Returns: The place of the listener; none if the body and its `willFinish` handlers have ended.
+    final func startListening(_ listener: any OutcomeListener) -> ListenerPlace {
         withLife { life in
-            guard life.canWait else { return }
+            guard life.canWait else { return .none }
             let optionalState = life.ensureOptionalState()
-            optionalState.listeners.append(listener)
             if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
+            return optionalState.listeners.insert(listener)
         }
     }
 
-    final func stopListening(_ listener: any OutcomeListener) {
+    /// Removes a listener. Has no effect if the run in which it was registered has ended.
+    final func stopListening(_ listener: any OutcomeListener, at place: ListenerPlace) {
         withLife { life in
-            if life.phase != .finished { life.optionalState?.listeners.removeAll { $0 === listener } }
+            guard life.phase != .finished, let optionalState = life.optionalState,
+                optionalState.listeners.hasPlace(place), optionalState.listeners[place] === listener
+            else { return }
+            optionalState.listeners[place] = nil
+            optionalState.listeners.remove(place)
         }
     }
 }
@@ -237,17 +248,17 @@ extension AnyOperation {
 
 /// A task, group or iteration that awaits an operation's outcome.
 struct Waiter {
-    enum Waking {
+    enum Receiver {
         /// The task is resumed, with an error if the wait itself would have closed a cycle.
-        case resume(UnsafeContinuation<OperationError?, Never>)
-        /// The group is told that its child at this place has ended.
-        case tell(ChildGroup, ChildGroup.ChildIndex)
-        /// The listener is told that the operation at this place has ended.
-        case inform(any OutcomeListener, Int)
+        case task(UnsafeContinuation<OperationError?, Never>)
+        /// The group is notified that its child at this place has ended.
+        case group(ChildGroup, ChildGroup.ChildIndex)
+        /// The listener is notified that the operation at this place has ended.
+        case listener(any OutcomeListener, Int)
     }
 
-    let waking: Waking
-    /// The operation whose body waits, if it releases its permit for the wait.
+    let receiver: Receiver
+    /// The operation whose body waits; nil if another task waits.
     let body: AnyOperation?
     /// The run of that body.
     var run: Int32 = 0
@@ -255,14 +266,14 @@ struct Waiter {
     var place = Awaited.ID.none
 }
 
-/// A wait for many operations, such as an iteration, that receives their outcomes, each with the number that was given
+/// A wait for many operations, such as an iteration, that receives their outcomes, each with the place that was given
 /// at its registration. No lock is held during a call.
 protocol OutcomeListener: AnyObject, Sendable {
-    /// How explanations call the waits for the operations.
+    /// The kind of wait that explanations show.
     var kindOfWait: OperationWait.Kind { get }
     /// The operations that have not ended, in the order in which they were registered.
     var waitsFor: [AnyOperation] { get }
-    /// Returns at most `limit` of these operations, any of them, in the order in which they were registered.
+    /// Returns at most `limit` of these operations, not necessarily the first ones, in order of registration.
     func waitsFor(first limit: Int) -> [AnyOperation]
     /// The operation whose body waits for them; nil once it does not wait for them any more.
     var body: AnyOperation? { get }
@@ -277,6 +288,9 @@ protocol OutcomeListener: AnyObject, Sendable {
     /// - Parameter error: Set if the wait was refused because of a cycle. The operation has then not ended.
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }
+
+/// The place of a listener among those of a body.
+typealias ListenerPlace = Slab<(any OutcomeListener)?>.ID
 
 /// An operation that a body waits for.
 struct Awaited {

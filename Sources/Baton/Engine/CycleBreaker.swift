@@ -55,16 +55,34 @@ struct CycleBreaker {
         return result
     }
 
-    /// Returns an operation that is on a cycle of edges that cannot change any more, which are those of added
-    /// operations. Returns nil if there is none.
+    /// Returns an operation that is on a cycle of edges that cannot change any more. These are the edges of added
+    /// operations, without those of a group that does not run to its children. Returns nil if there is none.
     private func root(of part: Digraph, _ nodes: [Int], preferring closing: Set<Int>) -> Int? {
-        let isAdded = nodes.map { !exploration.isUnadded[$0] }
         var members = Array(nodes.indices)
-        if isAdded.contains(false) {
-            members = part.cyclicComponents { isAdded[$0] }.flatMap(\.self)
+        if nodes.contains(where: { exploration.mayChange[$0] }) {
+            members = fixedEdges(of: part, nodes).cyclicComponents().flatMap(\.self)
         }
         // The operation that was linked last has closed the cycle.
         return members.filter { closing.contains(nodes[$0]) }.max() ?? members.first
+    }
+
+    /// Returns the edges of `part` that cannot change any more.
+    private func fixedEdges(of part: Digraph, _ nodes: [Int]) -> Digraph {
+        var fixed = Digraph()
+        for (place, node) in nodes.enumerated() {
+            if !exploration.mayChange[node] {
+                for target in part[place] { fixed.addEdge(to: Int(target)) }
+            } else if !exploration.isUnadded[node] {
+                // The group waits for its children only if it has started since.
+                let sources = Set(exploration.operations[node].waitsFor.map { ObjectIdentifier($0) })
+                for target in part[place] {
+                    let operation = exploration.operations[nodes[Int(target)]]
+                    if sources.contains(ObjectIdentifier(operation)) { fixed.addEdge(to: Int(target)) }
+                }
+            }
+            fixed.closeNode()
+        }
+        return fixed
     }
 }
 

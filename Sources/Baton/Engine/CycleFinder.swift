@@ -17,7 +17,7 @@ enum CycleFinder {
         var body: AnyOperation?
     }
 
-    /// The number of steps that a search takes before it is postponed.
+    /// The number of steps after which an exploration stops. A search that has stopped is postponed.
     struct Budget {
         /// The limit while there is no sign of a cycle. Nil means no limit.
         let usual: Int?
@@ -29,10 +29,10 @@ enum CycleFinder {
 
         /// - Parameters:
         ///   - links: The number of edges that are new.
-        ///   - isBehind: True if another search has been postponed already.
-        init(links: Int, isBehind: Bool) {
+        ///   - hasPostponedSearch: True if another search has been postponed already.
+        init(links: Int, hasPostponedSearch: Bool) {
             // Postponing a search costs little if there will be a sweep anyway.
-            let usual = isBehind ? 32 : 256
+            let usual = hasPostponedSearch ? 32 : 256
             self.init(usual: usual + 8 * links, ifPromising: 8 * (usual + links))
         }
 
@@ -42,7 +42,7 @@ enum CycleFinder {
         }
     }
 
-    enum Verdict: Equatable {
+    enum SearchResult: Equatable {
         /// There is no cycle, or it has been broken.
         case free
         /// All members of this cycle are bodies that wait for one another, so one of the waits has to be refused.
@@ -51,7 +51,7 @@ enum CycleFinder {
     }
 
     /// Breaks the cycles that the suspects have closed.
-    static func search(_ suspects: [Suspect], _ budget: Budget) -> Verdict {
+    static func search(_ suspects: [Suspect], _ budget: Budget) -> SearchResult {
         while true {
             switch suspicion(about: suspects, budget) {
             case .noCycle: return .free
@@ -135,7 +135,7 @@ extension CycleFinder {
 }
 
 extension AnyOperation {
-    /// True if the operation has been added and has not begun.
+    /// True if the operation has been added, has not begun, and is not a fence.
     final var isPending: Bool { !isFence && withLife { $0.phase == .added } }
 }
 
@@ -165,6 +165,9 @@ struct WaitExploration {
     private(set) var graph = Digraph()
     /// For each closed node, true if the operation was not added when its dependencies were read.
     private(set) var isUnadded: [Bool] = []
+    /// For each closed node, true if its edges may change: the operation was not added, or it is a group that did not
+    /// run.
+    private(set) var mayChange: [Bool] = []
     private var nodes: [ObjectIdentifier: Int32] = [:]
     private var goals: Set<ObjectIdentifier> = []
     /// True if a goal has been reached, so that there probably is a cycle.
@@ -221,6 +224,7 @@ struct WaitExploration {
     private mutating func closeNode() {
         graph.closeNode()
         isUnadded.append(page.isOfUnadded)
+        mayChange.append(page.isOfUnadded || page.includesPlanned)
         page = AnyOperation.Neighbours(isComplete: false)
         limit = 0
         used = 0
@@ -231,7 +235,7 @@ struct WaitExploration {
         graph.addEdge(to: enter(neighbour))
     }
 
-    /// Returns the node of the operation, which is added if it is new.
+    /// Returns the operation's node, and creates it if there is none.
     private mutating func enter(_ operation: AnyOperation) -> Int {
         if let node = nodes[ObjectIdentifier(operation)] { return Int(node) }
         nodes[ObjectIdentifier(operation)] = Int32(operations.count)
@@ -248,6 +252,8 @@ extension AnyOperation {
         var isComplete: Bool
         /// True if nobody has added the operation whose neighbours these are.
         var isOfUnadded = false
+        /// True if children of a group that does not run are among the neighbours.
+        var includesPlanned = false
     }
 
     fileprivate final func neighbours(_ direction: WaitExploration.Direction, first limit: Int) -> Neighbours {
@@ -261,7 +267,7 @@ extension AnyOperation {
     /// Returns the operations that must finish before this one can go on: up to `limit` dependencies or awaited
     /// operations, as many children of each group, and as many operations of each iteration. The dependencies of an
     /// operation that nobody has added, and the children of a group that does not run, may still change, and are
-    /// included only `ifUnadded`.
+    /// included only if `ifUnadded` is true.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
@@ -271,13 +277,14 @@ extension AnyOperation {
                 return (sources(life, first: limit, isUnadded: true), life.optionalState?.childGroups ?? [], [])
             case .added:
                 if life.optionalState?.endAfterLinking != nil { return (Neighbours(isComplete: true), [], []) }
-                return (sources(life, first: limit), ifUnadded ? life.optionalState?.childGroups ?? [] : [], [])
+                let planned = ifUnadded ? life.optionalState?.childGroups ?? [] : []
+                return (sources(life, first: limit, includesPlanned: !planned.isEmpty), planned, [])
             case .evaluating, .executing, .finishing:
                 guard let optionalState = life.optionalState else { break }
                 let awaited = Array(optionalState.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
                 return (
                     Neighbours(operations: awaited, isComplete: awaited.count < limit), optionalState.childGroups,
-                    optionalState.listeners
+                    optionalState.allListeners
                 )
             case .finished: break
             }
@@ -296,11 +303,15 @@ extension AnyOperation {
         return neighbours
     }
 
-    /// Returns the dependencies of an operation that has not finished. The state proves that the caller holds the lock.
-    private final func sources(_ life: borrowing Lifecycle, first limit: Int, isUnadded: Bool = false) -> Neighbours {
+    /// Returns the dependencies of an operation that has not begun. The state proves that the caller holds the lock.
+    private final func sources(
+        _ life: borrowing Lifecycle, first limit: Int, isUnadded: Bool = false, includesPlanned: Bool = false
+    ) -> Neighbours {
         assert(life.phase == .created || life.phase == .added, "An operation that has begun waits for no dependency.")
         let sources = edges.first(limit)
-        return Neighbours(operations: sources, isComplete: sources.count < limit, isOfUnadded: isUnadded)
+        return Neighbours(
+            operations: sources, isComplete: sources.count < limit, isOfUnadded: isUnadded,
+            includesPlanned: includesPlanned)
     }
 
     /// Returns the operations that cannot go on before this one has finished.

@@ -1,4 +1,4 @@
-/// The way in which a member of a cycle waits for the next one. It decides what an error tells the user to do.
+/// The way in which a member of a cycle waits for the next one. It decides which advice an error gives.
 enum CycleLink: Sendable, Equatable {
     case dependency
     /// The operation and the next one, which is its dependency, have places in the same ordered group.
@@ -9,6 +9,10 @@ enum CycleLink: Sendable, Equatable {
     case barrier
     /// The next one is a child of this group.
     case child
+    /// The next one is a dependency of this group, and its child as well.
+    case dependencyOnChild
+    /// The next one is a dependency of the operation, and the group whose child the operation is.
+    case dependencyOnParent
     /// The body awaits the next one, or iterates over a sequence that makes it.
     case body
     /// The body waits until the next one has begun. See ``PeerWait``.
@@ -20,6 +24,10 @@ enum CycleLink: Sendable, Equatable {
     /// The operation is a child of this group, which runs that many children at a time, and waits for its turn there
     /// after the next one.
     indirect case width(of: OperationReference, Int)
+    /// The operation waits for the exclusion of this name, which the next one holds if `isHeldByNext` is true.
+    /// Otherwise the operation is queued behind others, or another holder is in its way as well. `isNextBody` is true
+    /// if the body of the next one runs.
+    indirect case exclusion(String, isHeldByNext: Bool, isNextBody: Bool)
 }
 
 /// An operation on a cycle, as it was when the cycle was found.
@@ -28,16 +36,19 @@ struct CycleMember {
     private let reference: OperationReference
     private let link: CycleLink
     private let isFence: Bool
+    /// The children of a group that has not started.
+    private let children: Set<ObjectIdentifier>
 
     init(_ operation: AnyOperation) {
         self.operation = operation
         isFence = operation.isFence
         if isFence {
             // Nobody sees the reference, so the fence needs no id.
-            (reference, link) = (OperationReference(id: 0, name: nil), .dependency)
+            (reference, link, children) = (OperationReference(id: 0, name: nil), .dependency, [])
             return
         }
-        (reference, link) = operation.withLife { life in
+        let isPlannedGroup: Bool
+        (reference, link, isPlannedGroup) = operation.withLife { life in
             let isGroup = life.optionalState?.childGroups.isEmpty == false
             let link: CycleLink =
                 switch life.phase {
@@ -46,8 +57,10 @@ struct CycleMember {
                 case .executing: isGroup ? .child : .body
                 case .finishing, .finished: .handler
                 }
-            return (operation.reference(&life), link)
+            let isPlannedGroup = isGroup && (life.phase == .created || life.phase == .added)
+            return (operation.reference(&life), link, isPlannedGroup)
         }
+        children = isPlannedGroup ? Set(operation.plannedChildren.map { ObjectIdentifier($0) }) : []
     }
 
     /// Returns the members that the user knows, each with the link to the next one.
@@ -63,12 +76,16 @@ struct CycleMember {
 
     private func link(to next: CycleMember) -> CycleLink {
         switch link {
-        case .barrier, .peer, .condition, .handler, .width: return link
+        case .barrier, .peer, .condition, .handler, .width, .exclusion, .dependencyOnChild, .dependencyOnParent:
+            return link
         case .body: return operation.awaitsPeer(next.operation) ? .peer : .body
         // A group that has not begun waits for its dependencies, too.
-        case .child: return operation.depends(on: next.operation) ? .dependency : .child
+        case .child:
+            if !operation.depends(on: next.operation) { return .child }
+            return children.contains(ObjectIdentifier(next.operation)) ? .dependencyOnChild : .dependency
         case .dependency, .order, .key:
             if operation.hasKey(of: next.operation) { return .key }
+            if next.children.contains(ObjectIdentifier(operation)) { return .dependencyOnParent }
             return operation.isOrdered(with: next.operation) ? .order : .dependency
         }
     }
@@ -82,7 +99,7 @@ extension AnyOperation {
 
     /// True if the body waits until `peer` has begun.
     fileprivate final func awaitsPeer(_ peer: AnyOperation) -> Bool {
-        let listeners = withLife { $0.phase == .executing ? $0.optionalState?.listeners ?? [] : [] }
+        let listeners = withLife { $0.phase == .executing ? $0.optionalState?.allListeners ?? [] : [] }
         return listeners.contains { ($0 as? PeerWait)?.waitsFor.contains { $0 === peer } ?? false }
     }
 

@@ -57,7 +57,7 @@ struct DependencyCounter: ~Copyable {
     }
 
     /// The result of counting down.
-    enum Step {
+    enum CountDownResult {
         /// There is more to wait for.
         case waiting
         /// There is nothing left to wait for, and the caller makes the operation ready.
@@ -69,7 +69,7 @@ struct DependencyCounter: ~Copyable {
 
     /// Called when a source has finished, or is not waited for any more.
     @inline(__always)
-    borrowing func countDown() -> Step {
+    borrowing func countDown() -> CountDownResult {
         let (old, now) = word.wrappingSubtract(1, ordering: .acquiringAndReleasing)
         assert(old & Self.countMask != 0, "Everything that is counted counts down once.")
         if now & Self.countMask != 0 { return .waiting }

@@ -1,6 +1,7 @@
 /// Stores the dependencies of an operation in one word. Zero or one dependency, the common case, needs no allocation.
 struct DependencyList: ~Copyable {
-    /// The references are retained, but unmanaged, because each look at a strong reference would retain and release it.
+    /// The list retains its sources, but stores unmanaged references, because each access to a strong reference would
+    /// retain and release the source.
     private enum Word {
         case none
         case one(Unretained<AnyOperation>)
@@ -301,7 +302,7 @@ struct DependencyNode {
 /// an added operation has been counted down for all of its sources, its queue keeps it alive.
 ///
 /// The list is linked through the dependents, so that nothing is allocated. A dependent with a single source uses its
-/// own `link` and `backLink`, which it does not need before it is ready; a dependent with several sources uses a place
+/// own `next` and `previous`, which it does not need before it is ready; a dependent with several sources uses a place
 /// of its ``DependencyBlock``. The last place links to the first one, so that one word gives access to both ends. Every
 /// place but the first also links to the one before it, so that a dependent that ends early leaves the list at once.
 ///
@@ -337,11 +338,11 @@ struct DependentList {
         /// The place before this one. It is not defined for the first place.
         fileprivate var previous: Place {
             get {
-                (isOperation ? operation.use { $0.backLink } : edge.pointee.previous)!
+                (isOperation ? operation.use { $0.previous } : edge.pointee.previous)!
             }
             nonmutating set {
                 if isOperation {
-                    operation.use { $0.backLink = newValue }
+                    operation.use { $0.previous = newValue }
                 } else {
                     edge.pointee.previous = newValue
                 }
@@ -350,11 +351,11 @@ struct DependentList {
 
         fileprivate var next: Place {
             get {
-                (isOperation ? operation.use { $0.link } : edge.pointee.next)!
+                (isOperation ? operation.use { $0.next } : edge.pointee.next)!
             }
             nonmutating set {
                 if isOperation {
-                    operation.use { $0.link = newValue }
+                    operation.use { $0.next = newValue }
                 } else {
                     edge.pointee.next = newValue
                 }

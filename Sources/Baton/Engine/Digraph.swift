@@ -24,12 +24,12 @@ struct Digraph {
 
     var hasCycle: Bool { !cyclicComponents().isEmpty }
 
-    /// Returns the strongly connected components that contain a cycle, in the part of the graph that is included.
+    /// Returns the strongly connected components that contain a cycle.
     ///
     /// This is Tarjan's algorithm with an explicit stack instead of recursion.
     ///
     /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
-    func cyclicComponents(where isIncluded: (Int) -> Bool = { _ in true }) -> [[Int]] {
+    func cyclicComponents() -> [[Int]] {
         let unvisited = Int32(-1)
         var components: [[Int]] = []
         var numbers = [Int32](repeating: unvisited, count: count)
@@ -46,14 +46,14 @@ struct Digraph {
             open.append(node)
             path.append((node, edges(of: node).lowerBound))
         }
-        for start in 0..<count where numbers[start] == unvisited && isIncluded(start) {
+        for start in 0..<count where numbers[start] == unvisited {
             visit(start)
             while let (node, edge) = path.last {
                 if edge < ends[node] {
                     path[path.count - 1].edge += 1
                     let target = Int(targets[edge])
                     if numbers[target] == unvisited {
-                        if isIncluded(target) { visit(target) }
+                        visit(target)
                     } else if isOpen[target] {
                         lowest[node] = min(lowest[node], numbers[target])
                     }

@@ -30,7 +30,11 @@ struct Lifecycle {
         }
     }
 
-    private(set) var phase = Phase.created
+    private(set) var phase = Phase.created {
+        willSet {
+            assert(phase.mayPrecede(newValue), "Internal inconsistency: an operation goes from \(phase) to \(newValue)")
+        }
+    }
     private(set) var isCancelled = false
     /// True if everything that the operation depends on is known to have been added.
     private(set) var isUpstreamAdded = false
@@ -38,9 +42,11 @@ struct Lifecycle {
     var wasAddedAsUpstream = false
     /// True if a worker has started the operation and its body was not skipped. It stays true after the finish.
     private(set) var hasBegun = false
+    /// True if the operation ended before its run while it had requested exclusions, and had not been told of a grant.
+    private var hasEndedWithRequest = false
     private let inputs: UInt32
     /// The number of the ``RunScope`` that has added the operation; 0 if there is no such scope. Written
-    /// under the lock by the thread that claims the operation, and constant afterwards.
+    /// under the lock by the thread that adopts the operation, and constant afterwards.
     var runNumber: UInt32 = 0
     /// Not retained, which avoids reference counting for every body: the worker lives until the run that it has begun
     /// ends, which clears the reference.
@@ -48,12 +54,6 @@ struct Lifecycle {
     private(set) var dependents = DependentList()
     /// Read and changed through the members in `OptionalStateStorage.swift`.
     var optionalStateStorage = OptionalStateStorage.none
-
-    @inline(__always)
-    private mutating func proceed(to next: Phase) {
-        assert(phase.mayPrecede(next), "Internal inconsistency: an operation goes from \(phase) to \(next)")
-        phase = next
-    }
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
@@ -65,21 +65,21 @@ struct Lifecycle {
 
     // MARK: Adding
 
-    enum Claim {
+    enum Adoption {
         /// The caller links the operation. `isAwaited` is true if an operation or a body already waits for it, so that
         /// the add may close a cycle. `isPrepared` is true if the operation has to be prepared before it is linked.
-        case claimed(isAwaited: Bool, isPrepared: Bool)
+        case adopted(isAwaited: Bool, isPrepared: Bool)
         case addedBefore
         /// The outcome was decided before: the operation was added and ran, or it was cancelled before anybody added
         /// it.
         case finishedBefore
     }
 
-    mutating func claim() -> Claim {
+    mutating func adopt() -> Adoption {
         switch phase {
         case .created:
-            proceed(to: .added)
-            return .claimed(
+            phase = .added
+            return .adopted(
                 isAwaited: !dependents.isEmpty || optionalState?.isAwaitedByBody == true,
                 isPrepared: optionalState?.isPreparedAtAdd ?? false)
         case .added, .evaluating, .executing: return .addedBefore
@@ -126,7 +126,7 @@ struct Lifecycle {
 
     // MARK: Running
 
-    enum Beginning {
+    enum BeginAction {
         /// The operation ended while it was ready.
         case endedBefore
         case plain
@@ -140,7 +140,7 @@ struct Lifecycle {
     }
 
     @inline(__always)
-    mutating func begin(on worker: Worker) -> Beginning {
+    mutating func begin(on worker: Worker) -> BeginAction {
         switch phase {
         case .added:
             switch optionalStateStorage {
@@ -159,13 +159,13 @@ struct Lifecycle {
 
     @inline(__always)
     private mutating func start(on worker: Worker) {
-        proceed(to: .executing)
+        phase = .executing
         hasBegun = true
         unretainedWorker = Unretained(worker)
     }
 
     @inline(__always)
-    private mutating func start(on worker: Worker, _ optionalState: OptionalState) -> Beginning {
+    private mutating func start(on worker: Worker, _ optionalState: OptionalState) -> BeginAction {
         start(on: worker)
         let timing = optionalState.borrowedTiming
         timing?.use { $0.attempt += 1 }
@@ -269,10 +269,10 @@ struct Lifecycle {
         assert(phase == .executing, "Only an attempt that runs can end.")
         let end = AttemptEnd(
             hasTimedOut: timing.hasTimedOut, holdsPermit: optionalState.openWaits == 0,
-            holdsExclusions: optionalState.preconditions.standing == .held,
-            groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
+            holdsExclusions: optionalState.preconditions.claimState == .held,
+            groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.allListeners,
             progress: optionalState.progress)
-        proceed(to: .added)
+        phase = .added
         unretainedWorker = nil
         optionalState.forgetWaits()
         optionalState.preconditions.exclusionsAreReleased()
@@ -301,13 +301,13 @@ struct Lifecycle {
         guard let optionalState = borrowedOptionalState,
             optionalState.use({ $0.handlers.beginFinishing() })
         else { return false }
-        proceed(to: .finishing)
+        phase = .finishing
         return true
     }
 
     /// Ends a run. Returns nil if `willFinish` handlers have to be called before the outcome is published.
     @inline(__always)
-    mutating func finishRun() -> Ending? {
+    mutating func finishRun() -> FinishAction? {
         guard let optionalState = borrowedOptionalState else { return finish() }
         return optionalState.use { optionalState in
             if let timing = optionalState.timing, timing.hasTimedOut, !isCancelled, let limit = timing.limit {
@@ -319,13 +319,13 @@ struct Lifecycle {
 
     /// Publishes the outcome, which the caller has stored, in one step.
     @inline(__always)
-    mutating func finish() -> Ending {
-        proceed(to: .finished)
+    mutating func finish() -> FinishAction {
+        phase = .finished
         unretainedWorker = nil
-        var ending = Ending(dependents: dependents, isCancelled: isCancelled)
+        var action = FinishAction(dependents: dependents, isCancelled: isCancelled)
         dependents = DependentList()
-        borrowedOptionalState?.use { ending.note($0) }
-        return ending
+        borrowedOptionalState?.use { action.note($0) }
+        return action
     }
 }
 
@@ -351,6 +351,9 @@ extension Lifecycle {
         case request(ExclusionSet, inside: AnyOperation?)
         /// The worker asks these rates to count the start. The operation already holds its exclusions, if it has any.
         case requestStart([Rate], holdsExclusions: Bool)
+        /// The worker asks these circuit breakers to admit the operation, which holds everything that its body needs.
+        /// These rates have counted the start.
+        case admit([CircuitBreaker], countedBy: [Rate])
         /// The body may run. `isPlain` is true if nothing has to be done around it.
         case run(isPlain: Bool)
     }
@@ -376,16 +379,19 @@ extension Lifecycle {
             note(.acquiring)
             return .request(exclusions, inside: optionalState.exclusionHolder)
         case .requestStart(let rates):
-            return .requestStart(rates, holdsExclusions: optionalState.preconditions.standing == .held)
+            return .requestStart(rates, holdsExclusions: optionalState.preconditions.claimState == .held)
+        case .admit(let breakers):
+            optionalState.preconditions.admissionsAreRequested()
+            return .admit(breakers, countedBy: optionalState.preconditions.countedRates)
         case .evaluate:
-            proceed(to: .evaluating)
+            phase = .evaluating
             note(.evaluating)
             unretainedWorker = Unretained(worker)
             // The worker releases its permit until the conditions have decided.
             optionalState.openWaits += 1
             return .evaluate(conditionsIn: Unretained(optionalState))
         case .pause:
-            guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else {
+            guard let timing = optionalState.timing, let delay = timing.rareTimedState?.delay else {
                 preconditionFailure("Internal inconsistency: an operation that requires a delay has none.")
             }
             note(.delayed)
@@ -411,7 +417,7 @@ extension Lifecycle {
     private mutating func returnFromEvaluation() {
         optionalState?.preconditions.conditionsAreSatisfied()
         note(.ready)
-        proceed(to: .added)
+        phase = .added
         unretainedWorker = nil
     }
 
@@ -430,6 +436,16 @@ extension Lifecycle {
         return nextAction(on: worker, isSkipped: false)
     }
 
+    /// Ends the waits of an operation that a circuit breaker has refused, so that it fails on this worker and releases
+    /// what it holds. Its body does not start, and no attempt counts. Returns false if the operation has ended in
+    /// between.
+    mutating func refuseAdmission(on worker: Worker) -> Bool {
+        guard phase == .added else { return false }
+        phase = .executing
+        unretainedWorker = Unretained(worker)
+        return true
+    }
+
     /// Starts an operation whose request for exclusions can never be granted, so that it fails. Returns false if the
     /// operation has ended in between.
     mutating func startRefused(on worker: Worker) -> Bool {
@@ -438,16 +454,17 @@ extension Lifecycle {
         return true
     }
 
-    /// Called when the operation ends before its run. Returns true if the caller has to give back the exclusions that
-    /// the operation holds, or withdraw its request.
+    /// Called when the operation ends before its run. Returns true if the caller has to release the exclusions that the
+    /// operation holds, or withdraw its request.
     mutating func takeExclusionClaim() -> Bool {
-        guard let optionalState, optionalState.preconditions.standing != .notRequested else { return false }
+        guard let optionalState, optionalState.preconditions.claimState != .notRequested else { return false }
+        hasEndedWithRequest = optionalState.preconditions.claimState == .requested
         optionalState.preconditions.exclusionsAreReleased()
         return true
     }
 
     /// Called when the exclusions are held but the body may not start now. Returns false if the operation has ended,
-    /// and has given them back.
+    /// and has released them.
     mutating func releaseExclusions() -> Bool {
         guard phase == .added else { return false }
         optionalState?.preconditions.exclusionsAreReleased()
@@ -462,27 +479,30 @@ extension Lifecycle {
         case toEvaluate(UnsafeContinuation<OperationError?, Never>)
         /// The operation ended before its run. The caller releases it.
         case ended
-        /// A cancellation has already resumed the evaluation, so there is nothing to do.
+        /// A cancellation or an error has already resumed the evaluation, so there is nothing to do. The operation may
+        /// even have finished since.
         case alreadyResumed
     }
 
     mutating func grantExclusions() -> Grant {
         switch phase {
         case .added:
+            assert(optionalState?.preconditions.claimState == .requested, "An operation that waits has a request.")
             optionalState?.preconditions.exclusionsAreHeld()
             return .toRun
         case .evaluating:
             // If a cancellation has already resumed the evaluation, the evaluation releases the exclusions.
             return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .alreadyResumed
-        // The operation ended between the grant and its delivery, so the exclusions are given back.
-        case .created, .executing, .finishing, .finished: return .ended
+        // The operation ended between the grant and its notification, so the exclusions are released. The claim of an
+        // evaluation does not own the queue's reference, which the worker releases that has ended the operation.
+        case .created, .executing, .finishing, .finished: return hasEndedWithRequest ? .ended : .alreadyResumed
         }
     }
 }
 
 extension Lifecycle {
     /// The work that the thread that has published the outcome has to do after unlocking.
-    struct Ending {
+    struct FinishAction {
         let dependents: DependentList
         let isCancelled: Bool
         private(set) var hasOptionalState = false
@@ -497,7 +517,7 @@ extension Lifecycle {
         mutating func note(_ optionalState: OptionalState) {
             hasOptionalState = true
             wakes = optionalState.hasFinishWork
-            hasClaim = optionalState.preconditions.standing != .notRequested
+            hasClaim = optionalState.preconditions.claimState != .notRequested
             hasOpenWaits = optionalState.openWaits > 0
         }
     }

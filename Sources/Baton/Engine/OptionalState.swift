@@ -14,7 +14,7 @@ class OptionalState {
     @exclusivity(unchecked) var awaitsCallback = false
     /// The number of waits that the body has begun and not ended: while there is one, the operation holds no permit.
     @exclusivity(unchecked) var openWaits: Int32 = 0
-    /// The number of the run of the body that is under way, or that comes next. It counts all runs, repetitions
+    /// The number of the run of the body that is in progress, or that comes next. It counts all runs, repetitions
     /// included, and may wrap around, so it can only be compared for equality.
     @exclusivity(unchecked) var run: Int32 = 0
     /// Conditions, exclusions, rates and delays.
@@ -57,7 +57,7 @@ class OptionalState {
     var hasWorkAroundBody: Bool { handlers.hasStartHandler || rare?.hasWorkAroundBody == true }
 
     /// True if the operation has an identity, is on a broken cycle, or has limits that count from the add.
-    var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
+    var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTimedState != nil }
 
     /// True if the finish has to call, wake or release anything.
     var hasFinishWork: Bool {
@@ -97,7 +97,7 @@ class OptionalState {
         if rare != nil {
             waits = Slab()
             childGroups = []
-            listeners = []
+            listeners = Slab()
         }
     }
 
@@ -122,9 +122,12 @@ final class RareState {
     fileprivate(set) var childGroups: [ChildGroup] = []
     /// The ids of the ordered groups in which the operation has a place.
     fileprivate(set) var orderedGroups = TinyArray<UInt64>.none
+    /// The number of groups that have not started and have the operation as a child, apart from one that its kinship
+    /// stands for.
+    fileprivate(set) var otherPlannedGroups = 0
     fileprivate(set) var exclusionHolder: AnyOperation?
-    fileprivate(set) var listeners: [any OutcomeListener] = []
-    /// The chains that are told when the operation starts.
+    fileprivate(set) var listeners = Slab<(any OutcomeListener)?>()
+    /// The chains that are notified when the operation starts.
     fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
     /// The values of the task-locals that the queue passes on, bound while the body and the handlers run.
@@ -149,7 +152,7 @@ final class RareState {
 
     var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycles != nil }
 
-    /// True if the finish has to tell or release anything of this object.
+    /// True if the finish has to notify or release anything that this object stores.
     var hasFinishWork: Bool {
         progress != nil || uniqueness != nil || exclusionHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
             || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
@@ -246,6 +249,13 @@ extension OptionalState {
         return true
     }
 
+    /// The number of times that groups which have not started have the operation as a child, without the first time,
+    /// which ``AnyOperation/Kinship`` records.
+    var otherPlannedGroups: Int {
+        get { rare?.otherPlannedGroups ?? 0 }
+        set { ensuredRare.otherPlannedGroups = newValue }
+    }
+
     /// The nearest operation that holds exclusions and inside which this one runs.
     var exclusionHolder: AnyOperation? {
         get { rare?.exclusionHolder }
@@ -257,13 +267,17 @@ extension OptionalState {
         ensuredRare.outbox = EventOutbox.Box(broadcaster: broadcaster, ignoresStart: ignoresStart)
     }
 
-    /// The iterations of the body, each of which awaits operations.
-    var listeners: [any OutcomeListener] {
-        get { rare?.listeners ?? [] }
+    /// The iterations and other waits of the body for many operations. Each listener stores its place, so it is removed
+    /// in O(1).
+    var listeners: Slab<(any OutcomeListener)?> {
+        get { rare?.listeners ?? Slab() }
         _modify { yield &ensuredRare.listeners }
     }
 
-    /// Adds a chain that is told when the operation starts.
+    /// The listeners in no particular order.
+    var allListeners: [any OutcomeListener] { listeners.all.compactMap(\.self) }
+
+    /// Adds a chain that is notified when the operation starts.
     func add(_ chain: ChainStart) { ensuredRare.chainStarts.append(chain) }
 
     /// The newest chain that was added to this operation.
@@ -312,16 +326,16 @@ extension OptionalState {
         if rare == nil, timing == nil { return nil }
         let effects = FinishEffects(
             timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
-            listeners: listeners, uniqueness: uniqueness, progress: progress, exclusionHolder: exclusionHolder,
+            listeners: allListeners, uniqueness: uniqueness, progress: progress, exclusionHolder: exclusionHolder,
             executor: executor, policies: policies, removals: removals, waits: waits,
-            taskLocals: handlers.isOver ? takeTaskLocals() : nil)
+            taskLocals: handlers.hasEnded ? takeTaskLocals() : nil)
         if let rare {
             rare.executor = nil
             rare.policies = []
             rare.removals = nil
             rare.waits = Slab()
             childGroups = []
-            listeners = []
+            listeners = Slab()
             uniqueness = nil
             exclusionHolder = nil
         }
@@ -371,7 +385,10 @@ final class FinishEffects {
     func notifyFinished(_ operation: AnyOperation, in core: QueueCore?) {
         timers?.takeOut(of: operation, from: core)
         uniqueness?.operationEnded(operation)
-        for group in groups { group.parentEnded() }
+        if !groups.isEmpty {
+            let cancelsChildren = operation.withLife { operation.cancelsPlannedChildren($0) }
+            for group in groups { group.parentEnded(cancelsChildren: cancelsChildren) }
+        }
         for listener in listeners { listener.bodyEnded() }
         progress?.end(operation.hasFailed ? .failed : .succeeded)
     }

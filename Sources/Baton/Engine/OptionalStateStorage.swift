@@ -96,6 +96,15 @@ enum Timing {
         }
     }
 
+    /// The setting with which the body runs more than once; nil if it runs once.
+    var runAgain: RunAgain? {
+        if retries { return .retry }
+        return switch self {
+        case .shared: nil
+        case .own(let timing): timing.use { $0.rareTimedState?.repetition == nil ? nil : .repetition }
+        }
+    }
+
     /// The time limit of each attempt.
     var limit: Duration? {
         switch self {

@@ -1,8 +1,8 @@
-/// The wait of a body until other operations, its peers, have got to a point that comes before their ends, such as the
+/// The wait of a body until other operations, its peers, have reached a point that comes before their ends, such as the
 /// start of a program.
 ///
-/// A peer that has not got there cannot end the wait in any other way than by ending. So explanations and the searches
-/// for cycles and deadlocks follow the wait as if the body awaited the outcome of the peer.
+/// A peer that never reaches the point ends the wait when it ends itself. So explanations and the searches for cycles
+/// and deadlocks follow the wait as if the body awaited the outcome of the peer.
 ///
 /// The wait does not retain the peers, because a peer that is released without having been added ends it as well.
 package final class PeerWait: Sendable {
@@ -15,17 +15,17 @@ package final class PeerWait: Sendable {
         var peers: [Peer]
         /// The number of peers that are awaited.
         var left: Int
-        var pause: Pause?
+        var task: SuspendedTask?
         /// The operation whose body waits, while it waits.
         var body: AnyOperation?
         var error: OperationError?
 
-        /// Returns the peer, if the wait for it ends with this call, and the pause, if it has to end.
-        mutating func end(_ place: Int) -> (peer: AnyOperation?, pause: Pause?) {
+        /// Returns the peer, if the wait for it ends with this call, and the task, if it has to be resumed.
+        mutating func end(_ place: Int) -> (peer: AnyOperation?, task: SuspendedTask?) {
             if !peers[place].isAwaited { return (nil, nil) }
             peers[place].isAwaited = false
             left -= 1
-            return (peers[place].operation, left == 0 ? pause.take() : nil)
+            return (peers[place].operation, left == 0 ? task.take() : nil)
         }
     }
 
@@ -39,14 +39,14 @@ package final class PeerWait: Sendable {
         state = Locked(State(peers: peers.map { Peer(operation: $0) }, left: peers.count))
     }
 
-    /// Ends the wait for one peer, because it has got to the awaited point or never will. Has no effect if that wait
-    /// has ended before. Called outside every lock.
+    /// Ends the wait for one peer, because it has reached the awaited point or never will. Has no effect if that
+    /// wait has ended before. Called outside every lock.
     ///
     /// - Parameter place: The index of the peer.
     package func end(_ place: Int) {
-        let (peer, pause) = state.withLock { $0.end(place) }
+        let (peer, task) = state.withLock { $0.end(place) }
         peer?.removeWaiter(informing: self, at: place)
-        pause?.end()
+        task?.resume()
     }
 
     /// Ends the wait for all peers. Called outside every lock.
@@ -61,26 +61,26 @@ package final class PeerWait: Sendable {
     ///   so that the wait would never end.
     package nonisolated(nonsending) func wait() async throws(OperationError) {
         let body = WorkerTaskContext.current?.running
-        if let body { begin(for: body) }
-        await Pause.wait(on: self) { pause in
+        let listenerPlace = body.map { begin(for: $0) }
+        await SuspendedTask.suspend(on: self) { task in
             state.withLock { state in
-                if state.left > 0 { state.pause = pause }
+                if state.left > 0 { state.task = task }
                 return state.left > 0
             }
         }
-        body?.stopListening(self)
+        if let body, let listenerPlace { body.stopListening(self, at: listenerPlace) }
         bodyEnded()
         if let error = state.withLock({ $0.error }) { throw error }
     }
 
-    /// Makes the wait visible to searches, and searches for cycles that it has closed.
-    private func begin(for body: AnyOperation) {
+    /// Makes the wait visible to searches, and searches for cycles that it has closed. Returns its place.
+    private func begin(for body: AnyOperation) -> ListenerPlace {
         state.withLock { $0.body = body }
-        body.startListening(self)
+        let listenerPlace = body.startListening(self)
         for place in state.withLock({ $0.peers.indices }) {
             guard let peer = peer(at: place) else { continue }
             if body.currentPriority > peer.currentPriority { AnyOperation.raise([peer], to: body.currentPriority) }
-            let phase = peer.addWaiter(Waiter(waking: .inform(self, place), body: body))
+            let phase = peer.addWaiter(Waiter(receiver: .listener(self, place), body: body))
             if phase == .finished {
                 end(place)
             } else if self.peer(at: place) == nil {
@@ -90,6 +90,7 @@ package final class PeerWait: Sendable {
                 ended(place, peer, .dependencyCycle(path))
             }
         }
+        return listenerPlace
     }
 
     /// Returns the peer if it is awaited and has not been released.
@@ -145,6 +146,6 @@ extension AnyOperation {
 
 extension Waiter {
     fileprivate func informs(_ wait: PeerWait, at place: Int) -> Bool {
-        if case .inform(let listener, let other) = waking { listener === wait && other == place } else { false }
+        if case .listener(let listener, let other) = receiver { listener === wait && other == place } else { false }
     }
 }

@@ -1,5 +1,6 @@
 extension QueueCore {
-    /// Searches for cycles and deadlocks that one add may have closed.
+    /// Searches for cycles and deadlocks that one add may have closed. A search for each operation would walk the same
+    /// graph repeatedly.
     ///
     /// - Parameters:
     ///   - operations: The operations that the add has linked.
@@ -25,7 +26,7 @@ extension QueueCore {
     private func budget(links: Int) -> CycleFinder.Budget {
         // On a seeded executor a sweep would be a task that the schedule does not know.
         if slicesByCount { return .unlimited }
-        return CycleFinder.Budget(links: links, isBehind: state.withLock { !$0.suspects.isIdle })
+        return CycleFinder.Budget(links: links, hasPostponedSearch: state.withLock { !$0.suspects.isIdle })
     }
 
     fileprivate func search(_ wait: CycleFinder.Suspect) -> [OperationReference]? {
@@ -112,7 +113,7 @@ extension AnyOperation {
 /// Operations and waits that may have closed a cycle or a deadlock of exclusions, which a search could neither confirm
 /// nor rule out within its budget. A pure value.
 ///
-/// While a sweep looks at some suspects, those that come meanwhile are collected for the next sweep. So if many
+/// While a sweep examines some suspects, those that come meanwhile are collected for the next sweep. So if many
 /// operations are added one by one, the number of sweeps grows with the time that they take, and not with the number of
 /// operations.
 struct PendingSuspects {

@@ -18,7 +18,7 @@ final class TimedState: OptionalState {
     @exclusivity(unchecked) var hasTimedOut = false
     /// True if the operation is in no list and on no task, and waits for a time.
     @exclusivity(unchecked) var isPaused = false
-    @exclusivity(unchecked) private(set) var rareTiming: RareTiming?
+    @exclusivity(unchecked) private(set) var rareTimedState: RareTimedState?
 
     override var borrowedTiming: Unretained<TimedState>? { Unretained(self) }
 
@@ -35,48 +35,48 @@ final class TimedState: OptionalState {
     }
 
     /// Returns the closures when the operation finishes. The caller releases them after unlocking.
-    func takeClosures() -> Any { (backoff.take(), rareTiming?.takeClosures()) }
+    func takeClosures() -> Any { (backoff.take(), rareTimedState?.takeClosures()) }
 
-    func ensureRareTiming() -> RareTiming {
-        if let rareTiming { return rareTiming }
-        let made = RareTiming()
-        rareTiming = made
+    func ensureRareTimedState() -> RareTimedState {
+        if let rareTimedState { return rareTimedState }
+        let made = RareTimedState()
+        rareTimedState = made
         return made
     }
 
-    var runsAgain: Bool { backoff != nil || rareTiming?.repetition != nil }
+    var runsAgain: Bool { backoff != nil || rareTimedState?.repetition != nil }
 
     var hasAttemptsLeft: Bool { backoff != nil && attempt < maxAttempts }
 
     /// True if code that handles time limits or further attempts has to run before or after the body.
-    var timesBody: Bool { limit != nil || runsAgain || rareTiming?.waitingTicket != nil }
+    var timesBody: Bool { limit != nil || runsAgain || rareTimedState?.waitingTicket != nil }
 
     /// Stores the ticket of a pause. Returns false if the pause has ended; the next one may have begun and stored its
     /// own ticket.
     func storePause(until end: Duration, ticket: TimerService.Ticket) -> Bool {
         if !isPaused { return false }
-        let rareTiming = ensureRareTiming()
-        if let known = rareTiming.pauseTicket, ticket.isOlder(than: known) { return false }
-        rareTiming.pauseTicket = ticket
-        rareTiming.pauseEnd = end
+        let rareTimedState = ensureRareTimedState()
+        if let known = rareTimedState.pauseTicket, ticket.isOlder(than: known) { return false }
+        rareTimedState.pauseTicket = ticket
+        rareTimedState.pauseEnd = end
         return true
     }
 
     func endPause() {
         isPaused = false
-        rareTiming?.pauseTicket = nil
-        rareTiming?.pauseEnd = nil
+        rareTimedState?.pauseTicket = nil
+        rareTimedState?.pauseEnd = nil
     }
 
     /// True if something has to be released, or a timer removed, when the operation finishes.
-    var hasTimedEnd: Bool { rareTiming != nil || backoff?.hasModifiers == true }
+    var hasTimedEnd: Bool { rareTimedState != nil || backoff?.hasModifiers == true }
 
     /// The reason of the cancellation if the attempt was cancelled by its own time limit.
     var timeoutReason: CancellationReason? { hasTimedOut ? limit.map { .timeout($0) } : nil }
 }
 
 /// The part of ``TimedState`` that few operations need.
-final class RareTiming {
+final class RareTimedState {
     // Preconditions, which are frozen by the add.
     var mayRetry: RetryPredicate?
     /// The time limit of all attempts together, from the start of the first one.

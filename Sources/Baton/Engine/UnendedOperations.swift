@@ -1,5 +1,5 @@
 /// The children of a group, or the operations of an iteration, that have not ended, in the order in which they were
-/// given. It takes memory for those alone, and not for all operations that were ever given.
+/// appended. The memory is proportional to the number of unfinished operations.
 struct UnendedOperations<Operation> {
     /// The entries in the order of their places. An entry is empty once its operation has ended, and is removed later.
     private var entries: [(place: Int, operation: Operation?)] = []
@@ -16,14 +16,14 @@ struct UnendedOperations<Operation> {
 
     var all: [Operation] { entries.compactMap(\.operation) }
 
-    /// Returns the operations that were given after the one with this place, in the order given.
+    /// Returns the operations that were appended after the one with this place, in that order.
     func all(after place: Int) -> [Operation] { entries[index(of: place + 1)...].compactMap(\.operation) }
 
     /// Returns up to `limit` operations, the latest first. Searches from the end, because the first operations usually
     /// end first.
     func latest(_ limit: Int) -> [Operation] { Array(entries.lazy.reversed().compactMap(\.operation).prefix(limit)) }
 
-    /// Returns the place of the operation, which counts all operations that were given before.
+    /// Appends an operation, and returns its place: the number of operations that were appended before it.
     mutating func append(_ operation: Operation) -> Int {
         let place = givenCount
         entries.append((place, operation))
@@ -34,7 +34,7 @@ struct UnendedOperations<Operation> {
 
     /// Removes an operation that has ended, and returns it. Returns nil if it was removed before.
     ///
-    /// - Complexity: O(log *n*) on average over many calls, where *n* is the number of operations that have not ended.
+    /// - Complexity: O(log *n*) amortized, where *n* is the number of operations that have not ended.
     @discardableResult
     mutating func remove(_ place: Int) -> Operation? {
         let index = index(of: place)
@@ -47,7 +47,7 @@ struct UnendedOperations<Operation> {
         return operation
     }
 
-    /// Returns the index of the first entry whose place is not lower.
+    /// Returns the index of the first entry whose place is not lower than `place`.
     private func index(of place: Int) -> Int {
         var (low, high) = (0, entries.count)
         // As long as no entry has been removed, the place is the index.

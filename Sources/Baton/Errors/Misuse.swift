@@ -3,8 +3,8 @@ internal import CBaton
 /// A call that makes no sense at this point. It changes nothing unless its kind says otherwise, and it never traps.
 ///
 /// Calls that throw, throw it as ``OperationError/misuse(_:)``. All others report it once to the queue's
-/// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error. No operation waits because of
-/// a misuse.
+/// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error. So is misuse of an operation
+/// that has not been added to a queue. No operation waits because of a misuse.
 public struct Misuse: Error, Sendable, CustomStringConvertible {
     /// The ways to misuse Baton.
     @nonexhaustive
@@ -19,6 +19,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case addedWithReader(OperationReference?)
         /// A property that may change only until the add was changed afterwards. The text names the property.
         case changedAfterAdding(String)
+        /// A child of this ordered group was added before the group started, so it does not wait for the child `before`
+        /// it.
+        case addedBeforeOrderedGroup(OperationReference, before: OperationReference)
         /// A dependency that hands its output over as an input cannot be removed.
         case removedInput(OperationReference)
         /// `maxConcurrentOperationCount` must be at least 1. The number is the one that was refused.
@@ -66,12 +69,19 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidFailureCount(circuit: String, Int)
         /// A duration was negative, and counts as zero. The text names it.
         case negativeDuration(String)
+        /// The factor of an exponential ``Backoff`` was below 1 or a NaN, and counts as 1.
+        case invalidBackoffFactor
         /// An operation must make at least 1 attempt. The number is the one that was refused.
         case invalidAttempts(Int)
         /// An operation must repeat at least 1 time. The number is the one that was refused.
         case invalidCount(Int)
         /// A group cannot be retried or repeated.
         case groupRunsOnce
+        /// An operation that only passes an output or an error on got a retry, a repetition or a time limit, which does
+        /// not concern the operation before it. The text names the setting.
+        case settingOfPassingOperation(String)
+        /// The body of this operation uses something that works only once, and has run again. The text names it.
+        case ranAgain(String)
         /// A stream of the newest events must hold at least 1 event. The number is the one that was refused.
         case invalidEventLimit(Int)
         /// The child was added to a group that was closed.
@@ -89,29 +99,51 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     public let queue: String?
     /// The place of the call in the source, as `file:line`; nil for property setters, which Swift gives no place.
     public let callSite: String?
+    /// In a conflict of two declarations, a part of the sentence that says what the other one is, and where.
+    private let other: String?
 
     init(_ kind: Kind, operation: OperationReference? = nil, queue: String? = nil, callSite: CallSite? = nil) {
         self.kind = kind
         self.operation = operation
         self.queue = queue
         self.callSite = callSite?.description
+        other = nil
+    }
+
+    /// Makes the misuse of an operation that disagrees with another declaration.
+    init(_ kind: Kind, operation: OperationReference, declaredAt site: DeclarationSite, other: String) {
+        self.kind = kind
+        self.operation = operation
+        queue = nil
+        callSite = site.callSite
+        self.other = other
     }
 
     /// One line that says what happened, to which operation or queue, where, and what to do.
     public var description: String {
-        let what = operation.map { "\($0): " } ?? queue.map { "queue ‘\($0)’: " } ?? ""
+        let what = operation.map { "\($0)\(hasPredicate ? "" : ":") " } ?? queue.map { "queue \($0.quoted): " } ?? ""
         let place = callSite.map { " (\($0))" } ?? ""
         return "\(what)\(explanation)\(place)".singleLine
+    }
+
+    /// True if the explanation is the predicate of a sentence whose subject is the operation.
+    private var hasPredicate: Bool {
+        switch kind {
+        case .addedTwice, .awaitedBeforeAdding, .addedWithReader, .ranFinishedOperation, .waitedForItsOwnQueue,
+            .idlenessCycle, .invalidAttempts, .invalidCount:
+            true
+        default: false
+        }
     }
 
     private var explanation: String {
         switch kind {
         case .addedTwice:
-            "was added to \(queue.map { "the queue ‘\($0)’ before" } ?? "a queue twice"); the second add was ignored. "
-                + "An operation is one run: make a new one to run again"
+            "was added to \(queue.map { "the queue \($0.quoted) before" } ?? "a queue twice"); the second add was "
+                + "ignored. An operation is one run: make a new one to run again"
         case .awaitedBeforeAdding:
-            "is awaited, and nobody has added it, so the wait does not end unless something is about to. Add it to a "
-                + "queue, or use `run`"
+            "is awaited, and nobody has added it, so the wait does not end unless somebody adds it later. Add it to "
+                + "a queue, or use `run`"
         case .addedWithReader(let reader):
             """
             was added to another queue with \(reader.map { "\($0), which needs it" } ?? "what needs it"); this add was \
@@ -119,11 +151,20 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             """
         case .changedAfterAdding(let what):
             "\(what) changed after the operation was added; the change was ignored. Change it before adding"
+        case .addedBeforeOrderedGroup(let group, let before):
+            "was added before the ordered group \(group) started, so it does not wait for \(before), the child before "
+                + "it. Give it this order with `addDependency` before adding it"
         case .removedInput(let source):
             "the dependency on \(source) hands over an input and cannot be removed; nothing was changed"
         case .invalidWidth(let width):
-            "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to "
-                + "pause"
+            "maxConcurrentOperationCount cannot be \(width); "
+                + (operation != nil
+                    ? "the group has no limit of its own. Use 1 or more"
+                    // A call site is that of an initializer. Property setters have none.
+                    : callSite != nil
+                        ? "the queue has the default, \(AsyncOperationQueue.defaultMaxConcurrentOperationCount). "
+                            + "Use 1 or more"
+                        : "the old value stays. Use 1 or more, or isSuspended to pause")
         case .invalidThreadCount(let count):
             "a ThreadExecutor cannot have \(count) threads; it was made with 1. Ask for 1 or more"
         case .invalidWaitingLimit(let limit):
@@ -155,11 +196,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             // Without an operation, the text begins with the name of the queue.
             (operation == nil
                 ? "a handler called \(call) of its own queue"
-                : "called \(call) of its own queue\(queue.map { " ‘\($0)’" } ?? "")")
+                : "called \(call) of its own queue\(queue.map { " \($0.quoted)" } ?? "")")
                 + ", which would wait for itself; the call did nothing, and the queue takes operations as before. "
-                + "Call it outside"
+                + "Call it outside the bodies and handlers of that queue"
         case .idlenessCycle(let path):
-            "waited for the idleness of \(queue.map { "‘\($0)’" } ?? "another queue"), one of whose operations waits "
+            "waited for the idleness of \(queue?.quoted ?? "another queue"), one of whose operations waits "
                 + "for it: \(OperationError.chain(path)). The wait has ended, and the queue may not be idle. Await "
                 + "single operations, or wait outside of operations"
         case .unusableSignal(let signal, let problem):
@@ -167,16 +208,20 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .invalidExclusion(let problem):
             "it can never hold its exclusions: \(problem)"
         case .conflictingLimits(let name, let limit, let other):
-            "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit "
-                + "for one name"
+            "\(name) is limited to \(limit) here and to \(other) \(self.other ?? "elsewhere"); the smaller limit "
+                + "counts. Use one limit for one name"
         case .invalidRate(let problem):
             "it can never have its turn: \(problem)"
         case .conflictingRates(let name):
-            "the rate \(name) has other numbers elsewhere; the slower ones count. Use the same numbers for one name"
+            "the rate \(name) \(other ?? "has other numbers elsewhere"); the slower ones count. Use the same numbers "
+                + "for one name"
         case .invalidFailureCount(let circuit, let count):
-            "the circuit breaker ‘\(circuit)’ cannot open after \(count) failures; it opens after 1. Ask for 1 or more"
+            "the circuit breaker \(circuit.quoted) cannot open after \(count) failures; it opens after 1. "
+                + "Ask for 1 or more"
         case .negativeDuration(let what):
             "\(what) cannot be negative; it counts as zero"
+        case .invalidBackoffFactor:
+            "the factor of an exponential backoff cannot be below 1; it counts as 1. Use `.constant` for equal delays"
         case .invalidAttempts(let count):
             "cannot make \(count) attempts; it makes 1. Ask for 1 or more"
         case .invalidCount(let count):
@@ -184,6 +229,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .groupRunsOnce:
             "a group cannot run again, because its children run once. Retry an operation that makes the group and runs "
                 + "it"
+        case .settingOfPassingOperation(let setting):
+            "\(setting) is of no use to an operation that only passes on what the one before it ends with, and does "
+                + "not concern that one. Set it on the operation before"
+        case .ranAgain(let what):
+            "\(what) runs only once, so a further attempt or repetition does nothing. Let each run make its own"
         case .invalidEventLimit(let limit):
             "a stream of events cannot hold the newest \(limit); it holds 1. Ask for 1 or more, or for all"
         case .groupIsClosed(let child):
@@ -205,6 +255,28 @@ package struct CallSite: Sendable, CustomStringConvertible {
     package var description: String { "\(file):\(line)" }
 }
 
+/// The call site of the declaration of a limit or a rate. All are equal, because the call site makes no difference
+/// between declarations.
+struct DeclarationSite: Sendable, Hashable {
+    private let name: FallbackName
+
+    static let unknown = DeclarationSite(name: .none)
+
+    private init(name: FallbackName) { self.name = name }
+
+    init(_ file: StaticString, _ line: UInt) { self.init(name: FallbackName(.made, file, line)) }
+
+    /// The call site as `file:line`; nil if it is not known.
+    var callSite: String? { name.callSite }
+
+    /// The call site in parentheses, after a space; empty if it is not known.
+    var suffix: String { callSite.map { " (\($0))" } ?? "" }
+
+    static func == (left: Self, right: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}
+
 extension AnyOperation {
     /// Reports a misuse to the queue that the operation was added to, otherwise to standard error. Call this outside
     /// every lock.
@@ -216,6 +288,11 @@ extension AnyOperation {
         }
         publishMisuse(misuse)
     }
+
+    /// Reports that the body has run again, and uses something that works only once.
+    ///
+    /// - Parameter what: What works only once, as the beginning of a sentence.
+    package final func reportRunAgain(of what: String) { report(Misuse(.ranAgain(what), operation: reference)) }
 }
 
 extension QueueCore {
@@ -235,7 +312,13 @@ extension QueueCore {
 extension Misuse {
     /// Writes one line to standard error.
     @Sendable
-    static func writeToStandardError(_ misuse: Misuse) { baton_complain("Baton: \(misuse)") }
+    static func writeToStandardError(_ misuse: Misuse) { StandardErrorLine.write("\(misuse)") }
+}
+
+/// Lines of Baton's own on the standard error of the process.
+package enum StandardErrorLine {
+    /// Writes one line, after the name of the package.
+    package static func write(_ text: String) { baton_complain("Baton: \(text)") }
 }
 
 /// Reports operations that a task awaits and nobody adds, because such a task would wait forever without a message.
@@ -250,7 +333,7 @@ extension AnyOperation {
         // Captures `self` weakly on this thread. If the timer thread did so, it could hold the last strong reference,
         // and would run the deinitializers of the user's objects.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }
-        TimerThread.shared.call(after: Self.timeToBeAdded) { TaskFactory.services.spawn(check) }
+        LateCall.schedule(after: Self.timeToBeAdded, check)
     }
 
     /// A child of a group is not reported: its group, which may wait for something else, adds it when it starts.

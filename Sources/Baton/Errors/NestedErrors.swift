@@ -140,7 +140,7 @@ enum NestedErrors {
         case ConditionError.neitherSatisfied(let first, let second):
             ConditionError.neitherSatisfied(change(first), change(second))
         case let error as OperationFailure:
-            OperationFailure(operation: error.operation, error: change(error.error) as? OperationError ?? error.error)
+            error.withError(change(error.error) as? OperationError ?? error.error)
         default: error
         }
     }

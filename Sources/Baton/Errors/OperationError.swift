@@ -25,7 +25,11 @@ public enum OperationError: Error, Sendable {
     case dependencyCycle([OperationReference])
     /// A rule kept the operation from running.
     indirect case skipped(SkipReason)
-    /// Operations of a group failed. The list has all of them, in the order in which they failed.
+    /// A group failed. The list has all children that failed, in the order in which they were given to the group.
+    ///
+    /// If all children of a group with ``GroupPolicy/firstSuccess`` were skipped, the list has these children.
+    ///
+    /// If somebody has ended the group with ``GroupOperation/fail(_:)``, the first failure is that of the group itself.
     case groupFailed([OperationFailure])
     /// The operation had no input to run with.
     case inputMissing
@@ -34,7 +38,10 @@ public enum OperationError: Error, Sendable {
     /// The last handle of the queue was released while the queue was suspended, so that nobody could resume it.
     case queueReleased
     /// The operation was added to a queue that had been shut down, or was shutting down.
-    case queueShutDown
+    ///
+    /// `refused` is the operation, and `queue` is the name of the queue, if it has one. A sequence that ends because
+    /// its queue was shut down throws this error without an operation.
+    indirect case queueShutDown(refused: OperationReference? = nil, queue: String? = nil)
     /// The operation waited for an exclusion whose holder waits for the operation, or for its turn in a group that
     /// limits how many children run at a time.
     ///
@@ -59,11 +66,63 @@ public enum SkipReason: Sendable, CustomStringConvertible {
     public var description: String {
         let text =
             switch self {
-            case .edge(let source, let outcome): "skipped, because \(source) ended with \(outcome)"
-            case .condition(let text): "skipped by a condition: \(text)"
-            case .duplicate(let other): "skipped, because \(other) does the same already"
+            case .edge(let source, let outcome):
+                "skipped, because \(source) \(outcome.predicate)\(source.unmetDemand.map { ", and \($0.text)" } ?? "")"
+            case .condition(let text): "skipped by a condition\(text.isBlank ? "" : ": \(text)")"
+            case .duplicate(let other):
+                "skipped, because \(other) does the same already\(other.adviceOnDuplicate)"
             }
         return text.singleLine
+    }
+}
+
+extension OperationReference {
+    /// A part of the sentence about two operations with one key, if one of them depends on the other.
+    fileprivate var adviceOnDuplicate: String {
+        dependsOnDuplicate ? ". One of the two depends on the other: give them different keys" : ""
+    }
+}
+
+/// The dependency or group that asked for another outcome of an operation than it had.
+struct UnmetDemand: Sendable, Equatable {
+    /// The operation or group that asked.
+    enum Source: Equatable {
+        /// A dependency on the operation that is named.
+        case dependency
+        /// A dependency on an operation that did not run because of the one that is named.
+        case laterDependency
+        /// The order of a group.
+        case order
+    }
+
+    let source: Source
+    let policy: DependencyPolicy
+
+    /// A clause without its conjunction.
+    fileprivate var text: String {
+        let wanted =
+            switch policy {
+            case .success: "a success"
+            case .noFailure: "a success or a skip"
+            case .failure: "a failure"
+            case .always: "any outcome"
+            }
+        return switch source {
+        case .dependency: "the dependency asks for \(wanted)"
+        case .laterDependency: "the dependency asks that nothing before it fails"
+        case .order: "the ordered group goes on only after \(wanted)"
+        }
+    }
+}
+
+extension OperationOutcome {
+    fileprivate var predicate: String {
+        switch self {
+        case .success: "succeeded"
+        case .failure: "failed"
+        case .cancelled: "was cancelled"
+        case .skipped: "was skipped"
+        }
     }
 }
 
@@ -85,6 +144,8 @@ public struct OperationFailure: Error, Sendable {
     public let operation: OperationReference
     /// The error of the operation.
     public let error: OperationError
+    /// True if the operation is the group whose list this is: somebody has ended it with ``GroupOperation/fail(_:)``.
+    private(set) var isOfGroupItself = false
 
     /// Pairs an operation with its error.
     ///
@@ -106,10 +167,28 @@ public struct OperationFailure: Error, Sendable {
         self.error = NestedErrors.hasList(error) ? error.withoutNestedLists : error
     }
 
+    /// Makes the failure of a group that somebody has ended with this error.
+    init(ofGroup group: OperationReference, error: OperationError) {
+        self.init(operation: group, error: error)
+        isOfGroupItself = true
+    }
+
     /// True if the error has no lists of failures.
     var hasNoLists: Bool { !NestedErrors.hasList(error) }
 
-    var withoutLists: OperationFailure { OperationFailure(operation: operation, error: error) }
+    var withoutLists: OperationFailure { withError(error) }
+
+    /// The same failure with another error, from which lists are removed.
+    func withError(_ error: OperationError) -> OperationFailure {
+        var failure = OperationFailure(operation: operation, error: error)
+        failure.isOfGroupItself = isOfGroupItself
+        return failure
+    }
+}
+
+extension OperationFailure: CustomStringConvertible {
+    /// The operation and its error, such as "‘download’: the server said no".
+    public var description: String { "\(operation): \(error)" }
 }
 
 extension OperationError {
@@ -221,6 +300,12 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     ///
     /// This is also the reason if a loop over a sequence ends before it has consumed the output of the operation.
     case caller
+    /// Another task that ran the same operation was cancelled, and with it the operation; the task that reads this was
+    /// not.
+    ///
+    /// Only the error that ``AsyncOperationQueue/run(_:)`` throws has this reason. The error of the operation has
+    /// ``caller``.
+    case otherCaller
     /// Somebody called `cancelAll()` of the queue, or the queue was shut down.
     case queue
     /// The operation ran or waited longer than this limit. Its error is then
@@ -233,12 +318,13 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .requested: "on request"
-        case .because(let text): "because \(text.singleLine)"
+        case .because(let text): text.isBlank ? "on request" : "because \(text.singleLine)"
         case .parent(let parent): "with \(parent), its parent"
         case .caller: "with the task that awaited it"
+        case .otherCaller: "with another task that ran or awaited it"
         case .queue: "with everything in its queue"
         case .timeout(let limit): "because its time limit of \(limit) was over"
-        case .replaced(let newer): "because \(newer) has replaced it"
+        case .replaced(let newer): "because \(newer) has replaced it\(newer.adviceOnDuplicate)"
         }
     }
 
@@ -246,7 +332,15 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     var isRequested: Bool {
         switch self {
         case .requested: true
-        case .because, .parent, .caller, .queue, .timeout, .replaced: false
+        case .because, .parent, .caller, .otherCaller, .queue, .timeout, .replaced: false
+        }
+    }
+
+    /// True if nobody has cancelled the operation: its time was over, or another one took its place.
+    var isEndOfWait: Bool {
+        switch self {
+        case .timeout, .replaced: true
+        case .requested, .because, .parent, .caller, .otherCaller, .queue: false
         }
     }
 
@@ -256,7 +350,7 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     func error(waitingFor wait: String?) -> OperationError {
         switch self {
         case .timeout(let limit): .timedOut(after: limit, waitingFor: wait)
-        case .requested, .because, .parent, .caller, .queue, .replaced: .cancelled(reason: self)
+        case .requested, .because, .parent, .caller, .otherCaller, .queue, .replaced: .cancelled(reason: self)
         }
     }
 }

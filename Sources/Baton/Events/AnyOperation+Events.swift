@@ -72,7 +72,7 @@ extension AnyOperation {
     final func publishExcluded(by holder: OperationReference, from name: ExclusionName, in request: UInt32) {
         publishEvents { life in
             guard life.phase == .added, let preconditions = life.optionalState?.preconditions,
-                preconditions.standing == .requested,
+                preconditions.claimState == .requested,
                 preconditions.requests == request
             else { return }
             life.note(.excluded(by: holder, exclusion: "\(name)"))
@@ -95,10 +95,10 @@ extension AnyOperation {
     final func publishFinished(in core: QueueCore?) {
         publish(.finished(outcomeKind, error: failure))
         guard let core, withLife({ $0.outbox?.machine.hasPublishedFinished }) == false else { return }
-        // Another thread is going to publish the event. Until then it counts as an open delivery, so the queue is not
-        // idle.
-        core.state.withLock { $0.handlerDispatcher.deliveryBegan() }
-        if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.deliveryEnded() }
+        // Another thread is going to publish the event. Until then the calls of its handlers count as open, so the
+        // queue is not idle.
+        core.state.withLock { $0.handlerDispatcher.callsBegan() }
+        if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.callsEnded() }
     }
 
     @inline(never)
@@ -121,7 +121,7 @@ extension AnyOperation {
 
     // MARK: Being added
 
-    /// Holds back all events until `added` has been published. The caller claims the operation, and holds its lock.
+    /// Holds back all events until `added` has been published. The caller adopts the operation, and holds its lock.
     @inline(never)
     final func holdEvents(for broadcaster: EventBroadcaster, isQueueObserved: Bool, _ life: inout Lifecycle) {
         if isQueueObserved, life.borrowedOutbox == nil {
@@ -137,7 +137,7 @@ extension AnyOperation {
         fileprivate let parent: OperationReference?
     }
 
-    /// Returns the content of the `added` event, or `nil` if nobody observed the operation when it was claimed. The
+    /// Returns the content of the `added` event, or `nil` if nobody observed the operation when it was adopted. The
     /// broadcaster of the queue expects the `finished` event of the operation from then on.
     ///
     /// Called by the thread that links the operation, when the dependencies are frozen and no other thread can start or

@@ -36,10 +36,10 @@ extension EventBroadcaster {
         private var delegateSubscription: Delegate?
         private var lastNumber: UInt64 = 0
         private var lastTime = Duration.zero
-        /// How many operations have not published `finished` yet.
+        /// The number of operations that have not published `finished` yet.
         private var operationCount = 0
         private var isReleased = false
-        private var isOver = false
+        private var hasEnded = false
         /// The `finished` event of the one operation, kept for subscribers that come after it. `nil` for a queue.
         private var last: OperationEvent?
         private(set) var isSuspended: Bool
@@ -62,7 +62,7 @@ extension EventBroadcaster {
         }
 
         mutating func deliver(_ event: consuming OperationEvent, _ actions: inout Actions) {
-            if isOver { return }
+            if hasEnded { return }
             if !observers.isEmpty {
                 observers.forEach { subscription in
                     if subscription.listener.append(copy event) { actions.append(.start(subscription.call)) }
@@ -105,7 +105,7 @@ extension EventBroadcaster {
         /// - Parameter isLast: True if the broadcaster serves a single operation, so no events follow.
         mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ actions: inout Actions) {
             if isLast {
-                if !isOver { last = event }
+                if !hasEnded { last = event }
                 return end(&actions)
             }
             operationCount -= 1
@@ -122,8 +122,8 @@ extension EventBroadcaster {
         }
 
         mutating func end(_ actions: inout Actions) {
-            if isOver { return }
-            isOver = true
+            if hasEnded { return }
+            hasEnded = true
             readers.forEach { reader in
                 for waiter in reader.end() { actions.append(.wake(waiter)) }
             }
@@ -137,7 +137,7 @@ extension EventBroadcaster {
             lastID += 1
             var reader = EventReader<Waiter>(limit: limit)
             if let last { _ = reader.append(last) }
-            if isOver { _ = reader.end() }
+            if hasEnded { _ = reader.end() }
             readers.append(reader, lastID)
             return lastID
         }
@@ -146,7 +146,7 @@ extension EventBroadcaster {
             lastID += 1
             var subscription = ObserverSubscription(call: Call(id: lastID, observer: observer))
             if let last, subscription.listener.append(last) { actions.append(.start(subscription.call)) }
-            if isOver { subscription.listener.end() }
+            if hasEnded { subscription.listener.end() }
             if !subscription.listener.isDone { observers.append(subscription, lastID) }
             return lastID
         }

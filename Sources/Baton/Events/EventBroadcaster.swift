@@ -136,7 +136,7 @@ final class EventBroadcaster: Sendable {
         change(on: taskFactory) { subscriptions, actions in subscriptions.add(observer, &actions) }
     }
 
-    /// Removes a subscription. A call of the observer that is under way goes on, and is the last one.
+    /// Removes a subscription. A call of the observer that is in progress goes on, and is the last one.
     func remove(_ id: UInt64) { change { subscriptions, actions in subscriptions.remove(id, &actions) } }
 
     var delegate: (any OperationDelegate)? { state.withLock { $0.delegate } }
@@ -186,7 +186,7 @@ final class EventBroadcaster: Sendable {
 
 // MARK: - Tasks of observers
 
-/// How events reach their subscribers: readers ask for them, and tasks call the observers.
+/// The delivery of events: readers ask for them, and tasks call the observers.
 extension EventBroadcaster {
     // MARK: Readers
 

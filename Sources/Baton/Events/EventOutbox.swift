@@ -24,7 +24,7 @@ struct EventOutbox: ~Copyable {
         /// The `finished` event is pending or is being published. No event of the operation's life follows it.
         case ending
         /// The `finished` event has been published.
-        case over
+        case ended
     }
 
     private var stage = Stage.open
@@ -60,7 +60,7 @@ struct EventOutbox: ~Copyable {
         func finishedWasPublished() {
             switch self {
             case .task(let continuation): continuation.resume()
-            case .queue(let core): core.deliveryEnded()
+            case .queue(let core): core.callsEnded()
             }
         }
     }
@@ -76,7 +76,7 @@ struct EventOutbox: ~Copyable {
     /// Returns false if the `finished` event has been published, so that no subscriber of this operation alone is left.
     @discardableResult
     mutating func append(_ kind: OperationEvent.Kind) -> Bool {
-        if stage == .over { return false }
+        if stage == .ended { return false }
         switch kind {
         case .finished:
             if stage == .open { pending.append(kind) }
@@ -107,7 +107,7 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Being added
 
-    /// Holds back all events of an operation that was claimed, until ``releaseHeldEvents(edges:isWaiting:parent:)``.
+    /// Holds back all events of an operation that was adopted, until ``releaseHeldEvents(edges:isWaiting:parent:)``.
     mutating func hold(for broadcaster: EventBroadcaster) {
         self.broadcaster = broadcaster
         isHeld = true
@@ -170,28 +170,28 @@ struct EventOutbox: ~Copyable {
     }
 
     private mutating func end() {
-        stage = .over
+        stage = .ended
         broadcaster = nil
         ownBroadcaster = nil
     }
 
     // MARK: Waiters
 
-    var hasPublishedFinished: Bool { stage == .over }
+    var hasPublishedFinished: Bool { stage == .ended }
 
     /// Keeps `waiter` until the `finished` event has been published. The operation has its outcome, so that event is
     /// pending, or the thread that finishes the operation appends it next.
     ///
     /// - Returns: False if the event has been published, and there is nothing to wait for.
     mutating func keep(_ waiter: Waiter) -> Bool {
-        if stage == .over { return false }
+        if stage == .ended { return false }
         waiters.append(waiter)
         return true
     }
 
     /// Returns the waiters to resume after unlocking. Empty until the `finished` event has been published.
     mutating func takeWaiters() -> [Waiter] {
-        if stage != .over { return [] }
+        if stage != .ended { return [] }
         defer { waiters = [] }
         return waiters
     }

@@ -1,7 +1,7 @@
 /// The events that a subscriber has not read yet. A pure value.
 struct EventBuffer: Sequence, IteratorProtocol {
     private var events = ChunkedFIFOQueue<OperationEvent>()
-    /// How many events are kept; if there are more, the oldest are dropped. `nil` keeps all.
+    /// The maximum number of events. The oldest events are dropped when there are more. `nil` keeps all events.
     private let limit: Int?
     private var droppedCount = 0
     /// An event that stands for all dropped ones, and retains nothing of what they contained.
@@ -45,7 +45,7 @@ struct EventReader<Waiter> {
     }
 
     private var buffer: EventBuffer
-    private var isOver = false
+    private var hasEnded = false
     private var waiters: [(id: UInt64, waiter: Waiter)] = []
     private var lastWait: UInt64 = 0
     /// The suspensions and resumptions of the queue. `nil` for most readers, which do not record them.
@@ -59,13 +59,13 @@ struct EventReader<Waiter> {
 
     /// Notes that no event follows. Returns the waiters to wake.
     mutating func end() -> [Waiter] {
-        isOver = true
+        hasEnded = true
         return takeWaiters()
     }
 
     mutating func next() -> Next {
         if let event = buffer.next() { return .event(event) }
-        if isOver { return .end }
+        if hasEnded { return .end }
         lastWait += 1
         return .wait(lastWait)
     }
@@ -88,7 +88,7 @@ struct EventReader<Waiter> {
 
     /// Returns false if there is an event or the end has come, so that `waiter` need not wait.
     mutating func wait(_ id: UInt64, _ waiter: Waiter) -> Bool {
-        if isOver || !buffer.isEmpty { return false }
+        if hasEnded || !buffer.isEmpty { return false }
         waiters.append((id, waiter))
         return true
     }
@@ -114,14 +114,14 @@ struct EventListener<Waiter> {
     private var buffer = EventBuffer()
     /// True if a task calls the observer, or was started to do so.
     private var isServed = false
-    private var isOver = false
+    private var hasEnded = false
     private var appendedCount = 0
     private var calledCount = 0
     /// The tasks that wait until `count` calls have returned.
     private var waiters: [(count: Int, waiter: Waiter)] = []
 
     /// True if the observer will not be called again.
-    var isDone: Bool { isOver && !isServed && buffer.isEmpty }
+    var isDone: Bool { hasEnded && !isServed && buffer.isEmpty }
 
     /// Returns true if the caller has to start a task that calls the observer.
     mutating func append(_ event: consuming OperationEvent) -> Bool {
@@ -131,7 +131,7 @@ struct EventListener<Waiter> {
         return !isServed
     }
 
-    mutating func end() { isOver = true }
+    mutating func end() { hasEnded = true }
 
     /// Returns the event for the next call, or `nil` if none is left and the task ends.
     mutating func nextCall() -> OperationEvent? {

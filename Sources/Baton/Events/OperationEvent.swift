@@ -55,7 +55,7 @@ public struct OperationEvent: Sendable {
         /// The operation has a permit and requests its exclusions. If others hold them, it releases the permit and
         /// waits.
         ///
-        /// Published again if the operation had to give its exclusions back because it could not start.
+        /// Published again if the operation had to release its exclusions because it could not start.
         case acquiring
         /// The operation waits for an exclusion and has released its permit.
         ///
@@ -70,7 +70,7 @@ public struct OperationEvent: Sendable {
         /// The wait for exclusions or for the rate is over: the operation waits only for a permit or for the end of a
         /// suspension.
         ///
-        /// If the operation has to give back what it was granted because it could not start, it requests it and waits
+        /// If the operation has to release what it was granted because it could not start, it requests it and waits
         /// again.
         case granted
         /// The body starts, for the first time or again. Attempts count from 1.
@@ -123,7 +123,7 @@ public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
     public let number: UInt32
 
     /// The name in typographic quotes, or "queue" and the number if the queue has no name.
-    public var description: String { name.map { "‘\($0.singleLine)’" } ?? "queue \(number)" }
+    public var description: String { name?.quoted ?? "queue \(number)" }
 
     /// Returns true if both references identify the same queue.
     public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
@@ -218,7 +218,7 @@ public struct OperationEvents: AsyncSequence, Sendable {
     /// The sequence does not throw.
     public typealias Failure = Never
 
-    /// How many unread events a sequence keeps.
+    /// The number of unread events that a sequence keeps.
     @nonexhaustive
     public enum Buffering: Sendable, Hashable {
         /// Keeps all events.

@@ -1,4 +1,4 @@
-/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of a scope.
+/// A named lock or semaphore that an operation holds while it runs, on all queues of the process or of a scope.
 ///
 /// ```swift
 /// image.addCondition(.mutuallyExclusive("gpu"))
@@ -6,9 +6,9 @@
 /// ```
 ///
 /// Exclusions of the same name exclude one another wherever their operations were added, unless a queue or an exclusion
-/// has another ``OperationScope``. An `exclusive` one tolerates no other holder, a `shared` one all holders that are
-/// shared, and a limited one as many as its limit allows. If one operation has two exclusions of the same name, the
-/// stronger one counts.
+/// has a different ``OperationScope``. An `exclusive` one tolerates no other holder. A `shared` one tolerates shared
+/// and limited holders. A limited one tolerates shared holders, which use no units, and as many limited ones as its
+/// limit allows. If one operation has two exclusions of the same name, the stronger one counts.
 ///
 /// An operation gets all of its exclusions at once or none of them, when its dependencies have finished, its conditions
 /// are satisfied and its turn in the queue has come. While it waits, it holds no permit and no task. Waiting operations
@@ -22,12 +22,12 @@
 /// ``OperationError/exclusionDeadlock(_:)``.
 ///
 /// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two
-/// limits for one name are reported as ``Misuse``, and the smaller one counts. If its parent therefore leaves no room
-/// for a child, the child ends with that error.
+/// limits for one name, even on one operation, are reported as ``Misuse``, and the smaller one counts. If the smaller
+/// limit leaves no room for a child of the holder, the child ends with that error.
 ///
 /// - Complexity: An operation inside n nested holders takes O(n) to get an exclusion that somebody holds. If children
-///   inside n holders wait for more of a name, each finish of a holder looks at O(n) of them, and finding a deadlock
-///   among them takes O(n²).
+///   inside n holders wait for more of a name, finishing a holder examines O(n) of their waiting claims, and finding a
+///   deadlock among them takes O(n²).
 public struct Exclusion: OperationCondition, Hashable {
     /// The mode of an exclusion: it decides whether others may hold the same name at the same time.
     @nonexhaustive
@@ -40,6 +40,8 @@ public struct Exclusion: OperationCondition, Hashable {
 
     let key: ExclusionName
     let share: Share
+    /// The source location where the exclusion was added to an operation, for reports about its limit.
+    var declarationSite = DeclarationSite.unknown
 
     /// The name that is held, for errors and explanations.
     public var name: String { "\(key)" }
@@ -59,7 +61,8 @@ public struct Exclusion: OperationCondition, Hashable {
 
 // An extension of the protocol, so that `addCondition(.mutuallyExclusive("gpu"))` finds these methods.
 extension OperationCondition where Self == Exclusion {
-    /// Keeps operations with the same name from running at the same time, or lets those run together that share it.
+    /// Keeps operations that hold the same exclusion from running at the same time, or lets those that share it run
+    /// together.
     ///
     /// - Parameters:
     ///   - name: The name that the operations which exclude one another have in common.
@@ -73,10 +76,11 @@ extension OperationCondition where Self == Exclusion {
         Exclusion(key: ExclusionName.text(name).within(scope), share: Share(mode))
     }
 
-    /// Keeps operations with the same type from running at the same time, or lets those run together that share it.
+    /// Keeps operations that use the same type as the exclusion's name from running at the same time, or lets those
+    /// that share it run together.
     ///
     /// A type and a text are different names, even if the text is the name of the type. So a library that uses a type
-    /// of its own shares the name with nobody by accident.
+    /// of its own cannot collide with another library.
     ///
     /// - Parameters:
     ///   - type: The type that the operations which exclude one another have in common.
@@ -169,7 +173,7 @@ extension ExclusionName: Hashable {
 extension ExclusionName: CustomStringConvertible {
     var description: String {
         switch self {
-        case .text(let text): "‘\(text.singleLine)’"
+        case .text(let text): text.quoted
         case .type(let type): String(describing: type)
         case .group(let group, let width): ExclusionText.width(width, of: group)
         case .within(let scope, let name): "\(name)\(scope.suffix)"
@@ -177,7 +181,7 @@ extension ExclusionName: CustomStringConvertible {
     }
 }
 
-/// The texts for the names of exclusions, once they are texts.
+/// Builds and recognises the displayed names of exclusions.
 package enum ExclusionText {
     private static let widthOfGroup = "the width of the group"
 
@@ -191,19 +195,19 @@ package enum ExclusionText {
     /// none. No other name begins in this way: texts are in quotes.
     package static func isWidth(_ name: String) -> Bool { name.hasPrefix(widthOfGroup) }
 
-    /// Returns what an operation waits for that needs the exclusion.
+    /// Returns the phrase that names the exclusion in explanations.
     package static func phrase(for name: String) -> String { isWidth(name) ? name : "the exclusion \(name)" }
 }
 
 // MARK: - Sets of exclusions
 
-/// The amount of a name that is asked for or held.
+/// How much of an exclusion an operation requests or holds: all, a shared part, or units of a limit.
 enum Share: Hashable, Sendable {
     case all
     case shared
     case units(Int, of: Int)
 
-    /// Returns the greater of two shares that one owner asks for, which includes the other one.
+    /// Returns a share that satisfies both.
     func merged(with other: Share) -> Share {
         switch (self, other) {
         case (.all, _), (_, .all): .all
@@ -232,18 +236,38 @@ enum Share: Hashable, Sendable {
     }
 }
 
+/// A limit, and the source location where it was added.
+struct DeclaredLimit: Sendable, Hashable {
+    let limit: Int
+    let site: DeclarationSite
+}
+
+/// Two different limits of one name.
+struct LimitConflict: Sendable, Hashable {
+    let name: ExclusionName
+    let limit: DeclaredLimit
+    let other: DeclaredLimit
+}
+
 /// The exclusions that one owner asks for: each name once, in the order of first mention.
 struct ExclusionSet: Sendable, Hashable {
     struct Demand: Sendable, Hashable {
         let name: ExclusionName
         fileprivate(set) var share: Share
+        /// The smallest limit that was given for the name, even if an exclusive share includes it; nil if none was.
+        fileprivate(set) var limit: DeclaredLimit?
+
+        /// The source location where the limit of the share was added.
+        var site: DeclarationSite { limit?.site ?? .unknown }
     }
 
     private var demands: [Demand] = []
     /// The index of each name, if there are more than a few.
-    private var places: [ExclusionName: Int] = [:]
-    /// True if some of the names count within a scope.
-    private(set) var haveScopes = false
+    private var indexByName: [ExclusionName: Int] = [:]
+    /// True if some of the names are valid within a scope only.
+    private(set) var hasScopedNames = false
+    /// Two limits that the owner has given for one name; nil if its limits agree.
+    private(set) var conflict: LimitConflict?
 
     init() {}
 
@@ -252,7 +276,9 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     mutating func insert(_ exclusion: Exclusion) {
-        insert(Demand(name: exclusion.key, share: exclusion.share))
+        let (share, site) = (exclusion.share, exclusion.declarationSite)
+        let limit = share.limit < .max ? DeclaredLimit(limit: share.limit, site: site) : nil
+        insert(Demand(name: exclusion.key, share: share, limit: limit))
     }
 
     mutating func formUnion(_ other: ExclusionSet) {
@@ -260,19 +286,31 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     private mutating func insert(_ demand: Demand) {
-        if let place = place(of: demand.name) {
-            demands[place].share = demands[place].share.merged(with: demand.share)
+        if let index = index(of: demand.name) {
+            demands[index].share = demands[index].share.merged(with: demand.share)
+            noteLimit(of: demand, at: index)
         } else {
             demands.append(demand)
-            if case .within = demand.name { haveScopes = true }
-            notePlaces()
+            if case .within = demand.name { hasScopedNames = true }
+            noteIndices()
         }
+    }
+
+    private mutating func noteLimit(of demand: Demand, at index: Int) {
+        guard let limit = demand.limit else { return }
+        guard let other = demands[index].limit else { return demands[index].limit = limit }
+        if limit.limit == other.limit { return }
+        conflict = conflict ?? LimitConflict(name: demand.name, limit: limit, other: other)
+        if limit.limit < other.limit { demands[index].limit = limit }
     }
 
     /// Returns the set with changed names. If two names become one, their shares are merged.
     func mapNames(_ change: (ExclusionName) -> ExclusionName) -> ExclusionSet {
         var changed = ExclusionSet()
-        for demand in demands { changed.insert(Demand(name: change(demand.name), share: demand.share)) }
+        for demand in demands {
+            changed.insert(Demand(name: change(demand.name), share: demand.share, limit: demand.limit))
+        }
+        changed.conflict = conflict ?? changed.conflict
         return changed
     }
 
@@ -280,13 +318,13 @@ struct ExclusionSet: Sendable, Hashable {
     /// that locks a name for each of its files may have thousands.
     private static let few = 16
 
-    private func place(of name: ExclusionName) -> Int? {
-        demands.count > Self.few ? places[name] : demands.firstIndex { $0.name == name }
+    private func index(of name: ExclusionName) -> Int? {
+        demands.count > Self.few ? indexByName[name] : demands.firstIndex { $0.name == name }
     }
 
-    private mutating func notePlaces() {
+    private mutating func noteIndices() {
         if demands.count <= Self.few { return }
-        for place in places.count..<demands.count { places[demands[place].name] = place }
+        for index in indexByName.count..<demands.count { indexByName[demands[index].name] = index }
     }
 
     /// The reason why this can never be granted; nil if it can. Two shares that can be granted may merge into one that
@@ -303,5 +341,5 @@ extension ExclusionSet: RandomAccessCollection {
     var startIndex: Int { demands.startIndex }
     var endIndex: Int { demands.endIndex }
     var isEmpty: Bool { demands.isEmpty }
-    subscript(place: Int) -> Demand { demands[place] }
+    subscript(index: Int) -> Demand { demands[index] }
 }

@@ -3,15 +3,16 @@
 ///
 /// An operation that waits for the exclusions of its run is in no list and on no task: its claim owns the queue's
 /// reference to it. A call that takes the claim from the state machine, with a grant or a withdrawal, passes this
-/// reference to its caller.
+/// reference to its caller. A claim for the evaluation of conditions owns no reference: the worker that evaluates them
+/// does.
 enum ExclusionManager {
     private struct State {
         var machine = ExclusionStateMachine<AnyOperation>()
         /// The operations that have ended after their worker decided to request exclusions and before it did. The
         /// request finds them here.
         var endedBeforeRequest: Set<ObjectIdentifier> = []
-        /// The operations whose worker was told that the request is impossible, and then found that they had ended. The
-        /// thread that ends such an operation finds it here.
+        /// The operations whose request was impossible, and whose worker then found that they had ended. The thread
+        /// that ends such an operation finds it here.
         var impossibleRequests: Set<ObjectIdentifier> = []
 
         /// Grants the exclusions if nobody holds or waits for any of them. The operation's ancestors do not matter
@@ -29,10 +30,7 @@ enum ExclusionManager {
             if !endedBeforeRequest.isEmpty, endedBeforeRequest.remove(ObjectIdentifier(operation)) != nil {
                 return Placement(result: .withdrawn)
             }
-            let conflict = machine.conflictingLimit(for: exclusions).map { conflict in
-                Misuse.Kind.conflictingLimits(
-                    name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
-            }
+            let conflict = machine.conflictingLimit(for: exclusions)
             switch machine.request(operation, exclusions, inside: scope, isFurtherAttempt: isFurtherAttempt) {
             case .granted:
                 return Placement(result: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
@@ -42,7 +40,7 @@ enum ExclusionManager {
                     !machine.fits(operation, beside: Set(scope.map { ObjectIdentifier($0) }))
                 {
                     _ = machine.release(operation)
-                    return Placement(result: .impossible(conflict))
+                    return Placement(result: .waiting, conflict: conflict, isImpossible: true, operation: operation)
                 }
                 let mayDeadlock = ExclusionManager.mayDeadlock
                 let isObserved = operation.isObserved
@@ -72,10 +70,10 @@ enum ExclusionManager {
         case withdrawn
         /// The exclusions can never be granted, because the operation's own ancestors have a smaller limit for the
         /// name.
-        case impossible(Misuse.Kind)
+        case impossible(Misuse)
     }
 
-    /// Requests the exclusions of a run for an operation that a worker has taken up. If the result is
+    /// Requests the exclusions of a run for an operation that a worker has dequeued. If the result is
     /// ``RequestResult/waiting``, the caller must not use the operation any more.
     static func request(
         _ exclusions: ExclusionSet, for operation: Unretained<AnyOperation>, inside holder: AnyOperation?
@@ -83,7 +81,7 @@ enum ExclusionManager {
         let (placement, request) = operation.use { operation in
             // The number cannot change meanwhile, because only this worker requests exclusions for the operation.
             let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
-            return (place(exclusions, for: operation, inside: holder), request)
+            return (place(exclusions, for: operation, inside: holder, reportsOwnConflict: true), request)
         }
         if let (name, holder) = placement.obstacle, let operation = placement.operation, let request {
             operation.publishExcluded(by: holder.reference, from: name, in: request)
@@ -113,7 +111,7 @@ enum ExclusionManager {
                         Deadlocks.break(through: operation)
                     }
                 case .impossible(let misuse):
-                    operation.wakeEvaluation(with: .misuse(Misuse(misuse, operation: operation.reference)))
+                    operation.wakeEvaluation(with: .misuse(misuse))
                 }
             }
         } onCancel: {
@@ -126,7 +124,9 @@ enum ExclusionManager {
     private struct Placement {
         var result: RequestResult
         /// The conflict with another operation that has a different limit for the same name.
-        var conflict: Misuse.Kind?
+        var conflict: (conflict: LimitConflict, owner: AnyOperation?)?
+        /// True if the conflict keeps the operation from ever holding its exclusions.
+        var isImpossible = false
         var mayDeadlock = false
         /// The exclusion that keeps the operation waiting, for its observers.
         var obstacle: (name: ExclusionName, holder: AnyOperation)?
@@ -136,20 +136,23 @@ enum ExclusionManager {
     }
 
     private static func place(
-        _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
+        _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?,
+        reportsOwnConflict: Bool = false
     ) -> Placement {
         let exclusions = operation.core?.resolve(exclusions) ?? exclusions
+        if reportsOwnConflict { operation.reportConflict(in: exclusions) }
         // This comes first, because it takes constant time however deep the operation is nested.
         if holder != nil, state.withLock({ $0.grantIfFree(exclusions, to: operation) }) {
             return Placement(result: .granted)
         }
         let scope = holder?.enclosingHolders ?? []
         let isFurtherAttempt = operation.comesFirstInQueues
-        let placement = state.withLock {
+        var placement = state.withLock {
             $0.place(exclusions, for: operation, inside: scope, isFurtherAttempt: isFurtherAttempt)
         }
-        if let conflict = placement.conflict, let operation = placement.operation {
-            operation.report(Misuse(conflict, operation: operation.reference))
+        if let (conflict, owner) = placement.conflict, let operation = placement.operation {
+            let misuse = operation.misuse(conflict, with: owner.map { "by \($0.reference)" } ?? "elsewhere")
+            if placement.isImpossible { placement.result = .impossible(misuse) } else { operation.report(misuse) }
         }
         return placement
     }
@@ -178,7 +181,7 @@ enum ExclusionManager {
     /// Returns the wait of the operation, or nil if it waits for no exclusions.
     static func wait(of operation: AnyOperation, upTo limit: Int) -> Wait? {
         state.withLock { state in
-            guard case .waiting = state.machine.standing(of: operation),
+            guard case .waiting = state.machine.claimState(of: operation),
                 let arrival = state.machine.arrival(of: operation)
             else { return nil }
             return Wait(
@@ -227,7 +230,7 @@ enum ExclusionManager {
     /// Returns false if it was in no wait queue.
     static func leaveQueues(_ operation: AnyOperation) -> Bool {
         let (wasQueued, granted) = state.withLock { state -> (Bool, [AnyOperation]) in
-            guard state.machine.standing(of: operation) == .waiting(isQueued: true) else { return (false, []) }
+            guard state.machine.claimState(of: operation) == .waiting(isQueued: true) else { return (false, []) }
             return (true, state.machine.leaveQueues(operation))
         }
         notifyGranted(granted)
@@ -300,7 +303,7 @@ enum ExclusionManager {
         granted = []
         while !notifications.isEmpty {
             var next: [GrantNotification] = []
-            for notification in notifications { next += notification.deliver().map(GrantNotification.init) }
+            for notification in notifications { next += notification.perform().map(GrantNotification.init) }
             notifications = next
         }
     }
@@ -327,11 +330,11 @@ enum ExclusionManager {
         }
 
         /// Returns the operations whose claims were granted because this operation released its exclusions.
-        func deliver() -> [AnyOperation] {
+        func perform() -> [AnyOperation] {
             switch self {
             case .run(let operation, let core):
                 operation.use { if $0.isObserved { $0.publishEvents() } }
-                return core.listAgain(withExclusions: operation)
+                return core.requeue(withExclusions: operation)
             case .evaluate(let continuation): continuation.resume(returning: nil)
             case .release(let operation): Retained(handedOver: operation).release()
             case .nothing: break
@@ -342,6 +345,22 @@ enum ExclusionManager {
 }
 
 extension AnyOperation {
+    /// - Parameter other: A part of the sentence that says who has given the other limit.
+    fileprivate final func misuse(_ conflict: LimitConflict, with other: String) -> Misuse {
+        let kind = Misuse.Kind.conflictingLimits(
+            name: "\(conflict.name)", limit: conflict.limit.limit, other: conflict.other.limit)
+        return Misuse(
+            kind, operation: reference, declaredAt: conflict.limit.site, other: other + conflict.other.site.suffix)
+    }
+
+    /// Reports two limits that this operation has given for one name, before its first attempt.
+    fileprivate final func reportConflict(in exclusions: ExclusionSet) {
+        guard let conflict = exclusions.conflict, withLife({ ($0.optionalState?.timing?.attempt ?? 0) == 0 }) else {
+            return
+        }
+        report(misuse(conflict, with: "by the same operation"))
+    }
+
     /// The further attempts of an operation that come before first attempts of others that wait for the same
     /// exclusions. The number is limited, because an operation may fail and try again without end.
     private static let attemptsThatComeFirst: ClosedRange<Int32> = 1...16
@@ -362,7 +381,7 @@ extension AnyOperation {
     final var exclusionHolderForChildren: AnyOperation? {
         withLife { life in
             guard let optionalState = life.optionalState else { return nil }
-            return optionalState.preconditions.standing == .held ? self : optionalState.exclusionHolder
+            return optionalState.preconditions.claimState == .held ? self : optionalState.exclusionHolder
         }
     }
 

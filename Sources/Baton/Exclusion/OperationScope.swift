@@ -68,7 +68,7 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     /// The text after a name of this scope in explanations; empty for the scopes that no caller has named.
     var suffix: String {
         switch kind {
-        case .made: " within ‘\(description)’"
+        case .made: label.isBlank ? "" : " within \(label.quoted)"
         case .process, .ownQueue, .queue, .schedule: ""
         }
     }
@@ -99,7 +99,7 @@ extension QueueCore {
     /// The exclusions with their names as they are known in the whole process.
     func resolve(_ exclusions: ExclusionSet) -> ExclusionSet {
         let inherited = resolve(nil)
-        if inherited == .process, !exclusions.haveScopes { return exclusions }
+        if inherited == .process, !exclusions.hasScopedNames { return exclusions }
         return exclusions.mapNames { $0.resolved(on: self, inheriting: inherited) }
     }
 }

@@ -50,6 +50,8 @@ final class ChildGroup: Sendable {
 
     /// Adds a child, and starts it if the group runs. Returns false if the group takes no more children.
     func insert(_ child: AnyOperation) -> Bool {
+        // Before the machine has the child, because another thread may end the group at any time from then on.
+        child.enterPlannedGroup()
         let getsPlace = order != nil && child.takePlace(inOrderOf: parent)
         let (insertion, last, progress) = state.withLock { state -> (_, AnyOperation?, _) in
             let insertion = state.machine.insert(child)
@@ -62,11 +64,7 @@ final class ChildGroup: Sendable {
         }
         if insertion != .refused, let progress { child.withProgressState { progress.addChild($0, weight: 1) } }
         switch insertion {
-        case .planned:
-            child.withLife { life in
-                if life.phase == .created { child.kinship = .childOfPlannedGroup }
-            }
-            return true
+        case .planned: return true
         case .start(let place):
             // The parent cannot end before this child has ended, so it still has its core.
             guard let core = parent.withLife({ _ in parent.core }) else {
@@ -75,7 +73,9 @@ final class ChildGroup: Sendable {
             start([child], from: place, after: last, on: core)
             if state.withLock({ $0.machine.didStartChildren() }) { AnyOperation.finish(groups: endWait()) }
             return true
-        case .refused: return false
+        case .refused:
+            child.withLife { _ = child.leavePlannedGroup($0) }
+            return false
         }
     }
 
@@ -93,6 +93,13 @@ final class ChildGroup: Sendable {
         return count.unended
     }
 
+    deinit {
+        // Nobody has added the group, so its children are left as they are.
+        for child in state.withLock({ $0.machine.isPlanned ? $0.machine.progressCounts.unended : [] }) {
+            child.withLife { _ = child.leavePlannedGroup($0) }
+        }
+    }
+
     // MARK: Running the children
 
     /// Starts the children, and returns when all of them have ended. Runs on the parent's task, without a permit.
@@ -102,22 +109,22 @@ final class ChildGroup: Sendable {
         if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
             state.withLock { $0.continuation = continuation }
-            let isOver = start(on: core)
+            let hasEnded = start(on: core)
             if hasReleasedPermit { core.change { $0.scheduler.releasePermit() } }
-            if isOver { _ = endWait() }
+            if hasEnded { _ = endWait() }
         }
         TSanAnnotations.didAwait(self)
     }
 
     /// Starts the children that were given so far. Returns true if all of them have ended; otherwise
-    /// ``childEnded(_:_:_:)`` tells the thread that ends the last child that the group is over.
+    /// ``childEnded(_:_:_:)`` informs the thread that ends the last child.
     func start(on core: QueueCore) -> Bool {
         switch state.withLock({ $0.machine.start() }) {
         case .run(let children): start(children, from: 0, after: nil, on: core)
         case .cancel(let children):
             cancel(children)
-            // The cancellation has ended all children but those that somebody has added before, so no wait stays open.
-            watch(children, from: 0)
+            // Children that run, or whose handlers do, have not ended, and may wait for the parent.
+            for child in watch(children, from: 0) { refuseWaitOnCycle(for: child) }
         }
         return state.withLock { $0.machine.didStartChildren() }
     }
@@ -144,23 +151,23 @@ final class ChildGroup: Sendable {
             if let width { child.requireExclusions([width]) }
             guard let order else { continue }
             // A child that was cancelled meanwhile has ended and needs no dependency.
-            if let last { child.addDependencyUnlessFinishing(last, on: order) }
+            if let last { child.addDependencyUnlessEnded(last, on: order, inOrderOf: parent) }
             last = child
         }
     }
 
-    /// Adds a waiter to each child. Runs before the children are added, so that the add finds a cycle through the
-    /// parent. Returns the children that had been added before.
-    @discardableResult
+    /// Adds a waiter to each child, which leaves the planned group. Runs before the children are added, so that the add
+    /// finds a cycle through the parent. Returns the children that had been added before.
     private func watch(_ children: [AnyOperation], from first: ChildIndex) -> [AnyOperation] {
         var addedBefore: [AnyOperation] = []
         for (place, child) in zip(first..., children) {
-            let waiter = Waiter(waking: .tell(self, place), body: parent)
+            let waiter = Waiter(receiver: .group(self, place), body: parent)
             switch child.addWaiter(waiter) {
             case .created: break
             case .added, .evaluating, .executing, .finishing: addedBefore.append(child)
             case .finished: _ = waiter.outcomeCame(of: child)
             }
+            child.withLife { _ = child.leavePlannedGroup($0) }
         }
         return addedBefore
     }
@@ -177,7 +184,7 @@ final class ChildGroup: Sendable {
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
         let actions = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
         cancel(actions.cancel)
-        return actions.isOver ? endWait() : nil
+        return actions.hasEnded ? endWait() : nil
     }
 
     /// Resumes the parent's task when the group is over. Returns the parent if it is on no task.
@@ -190,16 +197,36 @@ final class ChildGroup: Sendable {
 
     // MARK: Cancelling the children
 
-    func cancel() { cancel(state.withLock { $0.machine.cancel() }) }
+    /// Cancels the children.
+    ///
+    /// - Parameter includingPlanned: False to leave the children of a group that has not started to
+    ///   ``parentEnded(cancelsChildren:)``.
+    func cancel(includingPlanned: Bool = true) {
+        let children = state.withLock { state in
+            let isIncluded = includingPlanned || !state.machine.isPlanned
+            let children = state.machine.cancel()
+            return isIncluded ? children : []
+        }
+        cancel(children)
+    }
 
     /// Cancels the children, because the parent fails with an error of its own.
     func fail(_ failure: OperationFailure) { cancel(state.withLock { $0.machine.fail(failure) }) }
 
-    func parentEnded() {
+    /// Ends the children of a group that was never started.
+    ///
+    /// - Parameter cancelsChildren: True to cancel all children, as the cancellation of a group that runs does. False
+    ///   to end only those that nobody has added and that are in no other group that may start.
+    func parentEnded(cancelsChildren: Bool) {
         let (children, last) = state.withLock { ($0.machine.parentEnded(), $0.last.take()) }
         // A child on the cycle that ended the parent fails because of that cycle, and not because its parent has ended.
         let ends = children.map { $0.endAsChildOnBrokenCycle() }
-        cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
+        let rest = zip(children, ends).filter(\.1.isEmpty).map(\.0)
+        if cancelsChildren {
+            cancel(rest)
+        } else if !rest.isEmpty {
+            Trampoline.run(.cancelUnstarted(rest, parent.reference))
+        }
         for end in ends.joined() { end.complete() }
         withExtendedLifetime(last) {}
     }
@@ -210,6 +237,42 @@ final class ChildGroup: Sendable {
 }
 
 extension AnyOperation {
+    /// Records that the operation is a child of a group that has not started.
+    fileprivate final func enterPlannedGroup() {
+        withLife { life in
+            if life.isDecided { return }
+            if life.phase == .created, kinship == .none {
+                kinship = .childOfPlannedGroup
+            } else {
+                life.ensureOptionalState().otherPlannedGroups += 1
+            }
+        }
+    }
+
+    /// True if a group that has not started has the operation as a child. The caller holds the operation's lock.
+    final func isInPlannedGroup(_ life: Lifecycle) -> Bool {
+        kinship == .childOfPlannedGroup || (life.optionalState?.otherPlannedGroups ?? 0) > 0
+    }
+
+    /// Records that a group which has the operation as a child is not planned any more. Returns false if there is
+    /// another such group. The caller holds the operation's lock.
+    final func leavePlannedGroup(_ life: Lifecycle) -> Bool {
+        if let optionalState = life.optionalState, optionalState.otherPlannedGroups > 0 {
+            optionalState.otherPlannedGroups -= 1
+            return !isInPlannedGroup(life)
+        }
+        if kinship == .childOfPlannedGroup { kinship = .none }
+        return true
+    }
+
+    /// True if the end of this operation, a group that has not started, cancels also the children that others have
+    /// added: it was cancelled by a call, with its queue or with its parent. The caller holds the operation's lock.
+    final func cancelsPlannedChildren(_ life: Lifecycle) -> Bool {
+        if !life.isCancelled || kinship == .childOfUnstartedGroup { return false }
+        let reason = life.optionalState?.cancellationReason ?? .requested
+        return !reason.isEndOfWait
+    }
+
     /// Gives this operation its place in the order of a group. Returns false if it has one already: a child that is
     /// given twice keeps its first place, also when it has ended.
     fileprivate final func takePlace(inOrderOf group: AnyOperation) -> Bool {
@@ -240,7 +303,7 @@ extension AnyOperation {
 // MARK: - Groups without tasks
 
 /// A group with nothing around its body (middleware, time limits, an executor of its own) needs no task while its
-/// children run: the worker that has taken up the group starts the children and goes on, and the thread that ends the
+/// children run: the worker that has dequeued the group starts the children and goes on, and the thread that ends the
 /// last child finishes the group.
 extension QueueCore {
     /// Starts the children. Returns the action with which the worker goes on, or nil if all children have ended and the
@@ -299,11 +362,11 @@ extension AnyOperation {
         let group = withLife { $0.optionalState?.childGroups.first }
         let core = core
         if let group { childrenHaveEnded(in: group) }
-        guard let ending = withLife({ $0.finishRun() }) else {
+        guard let action = withLife({ $0.finishRun() }) else {
             finishOffWorker(core) { Retained(handedOver: queued).release() }
             return nil
         }
-        return completeOffWorker(ending, core) { Retained(handedOver: queued).release() }
+        return completeOffWorker(action, core) { Retained(handedOver: queued).release() }
     }
 
     /// Stores the outcome of the group, whose children have ended.

@@ -6,18 +6,24 @@
 /// ```
 ///
 /// When the group starts, it adds its children to its queue, together with everything they depend on that has not been
-/// added yet. While the children run, the group has no permit and no task. The children take permits as any operation
-/// does, and they start even while the queue is suspended. A child that was added before is only awaited. A group
-/// without children succeeds, unless its policy is ``GroupPolicy/firstSuccess``.
+/// added yet: inputs and other dependencies, directly or not, as ``AsyncOperationQueue/run(_:)`` does. The outcomes of
+/// these dependencies do not count for the group. While the children run, the group has no permit and no task. The
+/// children take permits as any operation does, and they start even while the queue is suspended. A child that was
+/// added before is only awaited. A group without children succeeds, unless its policy is
+/// ``GroupPolicy/firstSuccess``.
 ///
 /// The ``GroupPolicy`` decides the outcome of the group when all children have finished; ``fail(_:)`` ends the group
 /// earlier, with an error of its own. A failed group ends with ``OperationError/groupFailed(_:)``, which lists the
 /// failures in the order in which the children were given. A child that was cancelled on its own counts as a failure. A
 /// child that was skipped does not, nor does a child that the group itself has cancelled.
 ///
-/// Cancelling the group cancels its children, and their children. The group finishes after all of them, with
-/// ``OperationError/cancelled(reason:)`` unless every child has succeeded nevertheless. A group that ends before it
-/// starts cancels its children as well, because nothing else will run them, but does not wait for their handlers.
+/// Cancelling the group cancels its children, and their children, also those that others have added. The group finishes
+/// after all of them, with ``OperationError/cancelled(reason:)`` unless every child has succeeded nevertheless. If it
+/// has not started, it does not wait for their handlers.
+///
+/// A group that ends before it starts for another reason (it is skipped, fails, is replaced, or waits too long) cancels
+/// only children that nothing else will run: those that nobody has added and that are in no other group which has not
+/// started. A child that others have added stays as it is.
 ///
 /// Each child counts for one unit of the group's ``AnyOperation/progress``. If the progress is read for the first time
 /// after a child has failed, it does not include the part of the work that this child had done.
@@ -117,11 +123,17 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// before it has succeeded; with ``GroupPolicy/collectAll`` in any case; with ``GroupPolicy/firstSuccess`` if the
     /// one before it has failed. A child that does not run is skipped, and so are the children after it.
     ///
+    /// A child that a condition skips has neither succeeded nor failed. With ``GroupPolicy/failFast`` the children
+    /// after it do not run, and the group succeeds; with ``GroupPolicy/firstSuccess`` no later child is tried. To go on
+    /// after such a skip, make a group without an order, in which each child depends on the one before it with
+    /// ``DependencyPolicy/noFailure``.
+    ///
     /// - Parameters:
     ///   - order: The order in which the children run.
     ///   - children: The operations to run. An operation that is given twice runs once, in its first place. An
-    ///     operation that was added to a queue before keeps its place in the order, but cannot wait for the child
-    ///     before it, because its dependencies can no longer change. It is reported as ``Misuse``.
+    ///     operation that was added to a queue before the group starts, also by another group or with a reader, keeps
+    ///     its place in the order, but cannot wait for the child before it, because its dependencies can no longer
+    ///     change. It is reported as ``Misuse``, unless it has ended without having run.
     ///   - policy: How the outcomes of the children decide the outcome of the group.
     public convenience init(_ order: GroupOrder, _ children: AnyOperation..., policy: GroupPolicy = .failFast) {
         self.init(nil, order, children, policy: policy)
@@ -200,7 +212,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///
     /// - Parameter error: The error that the group fails with.
     public func fail(_ error: any Error) {
-        let failure = OperationFailure(operation: reference, error: OperationError(thrownByBody: error))
+        let failure = OperationFailure(ofGroup: reference, error: OperationError(thrownByBody: error))
         withLife { $0.optionalState?.childGroups.first }?.fail(failure)
     }
 
@@ -243,7 +255,7 @@ extension Exclusion {
 
 // MARK: - Policies
 
-/// How the outcomes of the children decide the outcome of a ``GroupOperation``.
+/// The rule by which the outcomes of the children decide the outcome of a ``GroupOperation``.
 @nonexhaustive
 public enum GroupPolicy: Sendable, Hashable, CaseIterable {
     /// All children run, and the group fails if one of them has failed.

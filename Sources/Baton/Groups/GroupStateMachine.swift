@@ -10,7 +10,7 @@ struct GroupStateMachine<Child> {
         case running
         /// The remaining children are awaited, and no further child is accepted.
         case closing
-        case over
+        case ended
     }
 
     private let policy: GroupPolicy
@@ -22,6 +22,8 @@ struct GroupStateMachine<Child> {
     /// The number of calls that have inserted children and not started them yet. The group stays open until they have.
     private var starters = 0
     private var failures: [(place: ChildIndex, failure: OperationFailure)] = []
+    /// The skips of children, which are the reasons why a group that wants one success has none.
+    private var skips: [(place: ChildIndex, failure: OperationFailure)] = []
     private var successes = 0
     /// True if the parent was cancelled or has failed with an error of its own.
     private var isCutShort = false
@@ -35,10 +37,13 @@ struct GroupStateMachine<Child> {
         self.cancelsRest = cancelsRest
     }
 
+    /// True if the group has neither started nor ended.
+    var isPlanned: Bool { phase == .planned }
+
     /// The children that have not ended, if the group runs.
     var waitsFor: [Child] {
         switch phase {
-        case .planned, .over: []
+        case .planned, .ended: []
         case .running, .closing: children.all
         }
     }
@@ -51,7 +56,7 @@ struct GroupStateMachine<Child> {
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [Child] {
         switch phase {
         case .planned where !includesPlanned: []
-        case .over: []
+        case .ended: []
         case .planned, .running, .closing: children.latest(limit)
         }
     }
@@ -80,7 +85,7 @@ struct GroupStateMachine<Child> {
             if phase == .planned { return .planned(place) }
             starters += 1
             return .start(place)
-        case .closing, .over: return .refused
+        case .closing, .ended: return .refused
         }
     }
 
@@ -109,14 +114,14 @@ struct GroupStateMachine<Child> {
 
     private mutating func endIfComplete() -> Bool {
         if children.count > 0 || starters > 0 { return false }
-        phase = .over
+        phase = .ended
         return true
     }
 
     struct Actions {
         /// The children to be cancelled because the policy has decided.
         var cancel: [Child] = []
-        var isOver = false
+        var hasEnded = false
     }
 
     /// Records the end of a child.
@@ -131,7 +136,7 @@ struct GroupStateMachine<Child> {
         if let failure {
             switch failure.error.outcome {
             case .success: preconditionFailure("Internal inconsistency: the outcome of an error is a success")
-            case .skipped: break
+            case .skipped: if policy == .firstSuccess, successes == 0 { skips.append((place, failure)) }
             case .cancelled where isCutOff: parentCancelledAChild = true
             case .failure, .cancelled: failures.append((place, failure))
             }
@@ -143,7 +148,7 @@ struct GroupStateMachine<Child> {
             phase = .closing
             actions.cancel = children.all
         }
-        actions.isOver = endIfComplete()
+        actions.hasEnded = endIfComplete()
         return actions
     }
 
@@ -164,14 +169,14 @@ struct GroupStateMachine<Child> {
             phase = .closing
             return children.all
         // The transition to `.closing` has already returned the children to cancel.
-        case .closing, .over: return []
+        case .closing, .ended: return []
         }
     }
 
     /// Closes the group, because the parent fails with an error of its own. Returns the children to be cancelled. Only
     /// the first call counts.
     mutating func fail(_ failure: OperationFailure) -> [Child] {
-        if ownFailure != nil || phase == .over { return [] }
+        if ownFailure != nil || phase == .ended { return [] }
         ownFailure = failure
         return cancel()
     }
@@ -180,7 +185,7 @@ struct GroupStateMachine<Child> {
     /// end because nothing else will.
     mutating func parentEnded() -> [Child] {
         defer {
-            phase = .over
+            phase = .ended
             children = UnendedOperations()
         }
         return phase == .planned ? children.all : []
@@ -189,16 +194,22 @@ struct GroupStateMachine<Child> {
     // MARK: The outcome
 
     /// The outcome of a group that is over: the failure of the parent itself, then those of the children in the order
-    /// in which they were given, or nil for a success.
+    /// in which they were given, or nil for a success. If a group has failed because all children were skipped, these
+    /// are listed.
     var outcome: [OperationFailure]? {
-        assert(phase == .over, "a group has an outcome when all of its children have ended")
-        let childFailures = failures.sorted { $0.place < $1.place }.map(\.failure)
+        assert(phase == .ended, "a group has an outcome when all of its children have ended")
+        let childFailures = Self.inOrder(failures)
         if let ownFailure { return [ownFailure] + childFailures }
         let hasFailed =
             switch policy {
             case .collectAll, .failFast: !failures.isEmpty || isCutShort && parentCancelledAChild
             case .firstSuccess: successes == 0
             }
-        return hasFailed ? childFailures : nil
+        if !hasFailed { return nil }
+        return childFailures.isEmpty ? Self.inOrder(skips) : childFailures
+    }
+
+    private static func inOrder(_ failures: [(place: ChildIndex, failure: OperationFailure)]) -> [OperationFailure] {
+        failures.sorted { $0.place < $1.place }.map(\.failure)
     }
 }

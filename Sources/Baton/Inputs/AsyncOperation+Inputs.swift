@@ -178,7 +178,7 @@ extension AnyOperation {
 
     private final func dependencyFailure(_ failure: OperationError, of input: AnyOperation) -> OperationError {
         var via = input.reference
-        via.readerRetriesOnlyItself = withLife { $0.timing?.retries ?? false }
+        via.readerRunsOnlyItselfAgain = withLife { $0.timing?.runAgain }
         return failure.asDependencyFailure(via: via)
     }
 

@@ -120,6 +120,13 @@ extension AsyncOperation {
     /// ```
     ///
     /// `body` is called whatever the error: a failure, a cancellation, or a rule that kept this operation from running.
+    /// A retry or a time limit that follows in the expression is for `body`: write `download.retry(attempts: 3)` first,
+    /// and `recover` after it.
+    ///
+    /// It returns the type of this operation's output. If the operation is made in the same expression, write that
+    /// type, `AsyncOperation<Int> { try await load() }.recover { _ in 0 }`, or give the operation a name of its own.
+    /// Otherwise Swift accepts a body that returns another type: it takes both closures for closures that return
+    /// nothing, warns that their values are unused, and the output is `Void`.
     ///
     /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes the failure of
     ///   the new operation.

@@ -148,7 +148,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
         private enum First { case call, error, release }
 
-        private var isOver: Bool { first != nil }
+        private var hasEnded: Bool { first != nil }
 
         mutating func finish(_ end: End, byThrowing: Bool = false) -> FinishAction {
             switch first {
@@ -167,14 +167,14 @@ final class CallbackState<Output: Sendable>: Sendable {
         /// Keeps the continuation of the body until the callback is over. Returns the end if it is over already: the
         /// caller then resumes the continuation.
         mutating func wait(_ continuation: UnsafeContinuation<End, Never>) -> End? {
-            if !isOver { waiter = continuation }
+            if !hasEnded { waiter = continuation }
             return end.take()
         }
 
         /// Keeps the handler for a cancellation. Returns true if the operation is already cancelled: the caller then
         /// calls the handler.
         mutating func addCancelHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
-            if isOver { return false }
+            if hasEnded { return false }
             if !isCancelled { onCancel.append(handler) }
             return isCancelled
         }

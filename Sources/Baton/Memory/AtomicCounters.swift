@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Hands out the numbers 1, 2, 3 and so on, each once.
 ///
-/// Relaxed: all increments of one word have one order, whatever their ordering with other memory, so no number is given
-/// twice; and a number says nothing about what else its thread has done.
+/// Relaxed: all increments of one word have one order, so no number is handed out twice, and a number publishes nothing
+/// that its thread has done.
 struct NumberGenerator: ~Copyable, Sendable {
     private let last = Atomic<UInt64>(0)
 
@@ -11,11 +11,11 @@ struct NumberGenerator: ~Copyable, Sendable {
     borrowing func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
-/// Counts holds of something that other threads wait for to be let go.
+/// Counts the holds of something whose release other threads wait for.
 ///
-/// The last decrement has to see what all holders have done, so each decrement releases it and the last one acquires
-/// it; ``isZero`` acquires it too. The increment can be relaxed: a holder begins while somebody else holds, or under a
-/// lock that whoever looks at ``isZero`` takes as well.
+/// The last decrement has to see what all threads have done, so each decrement releases it and the last one acquires
+/// it; ``isZero`` acquires it too. The increment can be relaxed: a hold begins while another one lasts, or under a lock
+/// that every reader of ``isZero`` takes as well.
 struct HoldCounter: ~Copyable, Sendable {
     private let word = Atomic<Int>(0)
 
@@ -33,11 +33,11 @@ struct HoldCounter: ~Copyable, Sendable {
     var isZero: Bool { @inline(__always) get { word.load(ordering: .acquiring) == 0 } }
 }
 
-/// The number of changes of something, which tells a reader whether what it has read before is still right.
+/// The number of changes of something, which tells a reader whether what it has read is still current.
 ///
-/// A writer changes first and counts afterwards, and the count releases the change. A reader loads the count first and
-/// reads afterwards, and the load acquires the changes that were counted. So a reader that finds the same count again
-/// has seen every change that was counted before, and one that has missed a change finds another count later.
+/// A writer makes its change and then increments the count, which releases the change. A reader loads the count, which
+/// acquires the changes counted so far, and then reads. So a reader that finds the same count again has seen every
+/// change that was counted before, and a reader that has missed a change finds another count later.
 struct VersionCounter: ~Copyable, Sendable {
     private let word = Atomic<UInt64>(0)
 
@@ -48,7 +48,8 @@ struct VersionCounter: ~Copyable, Sendable {
     borrowing func advance() { word.add(1, ordering: .releasing) }
 }
 
-/// The largest of the numbers that threads have brought. Relaxed: the number says all, and never decreases.
+/// The largest of the numbers that threads have stored. Relaxed: the number publishes nothing else, and never
+/// decreases.
 struct AtomicMaximum: ~Copyable, Sendable {
     private let word: Atomic<UInt8>
 
@@ -56,7 +57,7 @@ struct AtomicMaximum: ~Copyable, Sendable {
 
     var value: UInt8 { word.load(ordering: .relaxed) }
 
-    /// Returns true if the maximum has grown. Of several threads that bring the same number, only one is told so.
+    /// Returns true if the maximum has grown. If several threads store the same number, it returns true to one of them.
     borrowing func raise(to value: UInt8) -> Bool {
         let (former, now) = word.max(value, ordering: .relaxed)
         return former != now

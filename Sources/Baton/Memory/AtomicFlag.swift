@@ -3,8 +3,8 @@ internal import Synchronization
 /// A Boolean value that threads share without a lock.
 ///
 /// All accesses are relaxed: the flag publishes nothing but itself. A thread that reads an old value does what it would
-/// have done if it had come a little earlier, so whoever uses a flag has to show that this is right, usually because a
-/// lock that both threads take orders the accesses.
+/// have done if it had come a little earlier. The code that uses a flag has to show that this is right, usually because
+/// a lock that both threads take orders the accesses.
 struct AtomicFlag: ~Copyable, Sendable {
     private let word: Atomic<Bool>
 

@@ -5,11 +5,11 @@
 /// ordinary reference: an operation has to be released before its queue can be idle (G31), while the compiler may keep
 /// what an ordinary variable refers to until the end of the scope, or not.
 ///
-/// The most important of these references is the *queue's reference* to an operation. It comes into being with the
-/// claim of the operation, and ends when the operation has left the queue. In between, whatever the operation waits in
-/// owns the reference: a list of the scheduler, a timer, a wait queue of exclusions or rates, the worker that runs it.
-/// These store it with ``handOver()`` as an ``Unretained``, because lists and tables consist of copyable values, and
-/// whoever takes the operation out restores the owner with ``init(handedOver:)``.
+/// The most important of these references is the *queue's reference* to an operation. It is made when the queue adopts
+/// the operation, and released when the operation has left the queue. In between, whatever the operation waits in owns
+/// the reference: a list of the scheduler, a timer, a wait queue of exclusions or rates, the worker that runs it. These
+/// store it with ``handOver()`` as an ``Unretained``, because lists and tables consist of copyable values, and the code
+/// that takes the operation out restores the owner with ``init(handedOver:)``.
 struct Retained<Object: AnyObject>: ~Copyable {
     private let unmanaged: Unmanaged<Object>
 

@@ -2,14 +2,14 @@
 /// object.
 ///
 /// The engine refers in this way to operations that something else keeps alive, for two reasons: each retain and each
-/// release is an atomic step, of which a worker would need several for every operation, and a reference that a
+/// release is an atomic operation, of which a worker would need several for every operation, and a reference that a
 /// variable happens to retain would keep an operation alive in an idle queue (G31).
 ///
 /// This is the only type that uses `Unmanaged`, besides ``Retained``. It has no retain and no release: a reference that
-/// counts is a ``Retained`` or an ordinary one. What it cannot check is that the object exists. Whoever stores an
-/// `Unretained` says in a comment what keeps the object alive until its last use. For an operation it is one of these:
+/// counts is a ``Retained`` or an ordinary one. It cannot check that the object exists. A comment at each stored
+/// `Unretained` says what keeps the object alive until its last use. For an operation it is one of these:
 ///
-/// - the queue's reference, which a ``Retained`` owns from the claim of the operation until it leaves the queue;
+/// - the queue's reference, which a ``Retained`` owns from the adoption of the operation until it leaves the queue;
 /// - the operation that depends on it, whose ``DependencyList`` retains its sources;
 /// - the caller, for the time of a call.
 @usableFromInline
@@ -26,8 +26,8 @@ struct Unretained<Object: AnyObject> {
     /// is neither retained nor released.
     ///
     /// `_withUnsafeGuaranteedRef` is not a documented part of the standard library, but nothing else avoids the retain
-    /// and the release. If it should disappear, ``object`` takes its place, at the cost of two atomic steps for each
-    /// call.
+    /// and the release. If it should disappear, ``object`` takes its place, at the cost of two atomic operations for
+    /// each call.
     @inlinable
     @inline(__always)
     func use<Result>(_ body: (Object) throws -> Result) rethrows -> Result {

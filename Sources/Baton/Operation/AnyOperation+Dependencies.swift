@@ -30,7 +30,9 @@ extension AnyOperation {
     ///
     /// If the policy is not met, this operation ends with ``OperationError/skipped(_:)``, which names the dependency,
     /// when all its dependencies have finished. If several policies are not met, the error names the first of these
-    /// dependencies in the order added. Policies are checked before inputs. The policy `.always` does the same as
+    /// dependencies in the order added. Policies are checked before inputs. If the same operation is added several
+    /// times, all of its policies count, so an operation that asks for a success and for a failure never runs; nor does
+    /// one that asks for the failure of an input. The policy `.always` does the same as
     /// ``addDependency(_:file:line:)``. A call after the add is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
@@ -51,36 +53,52 @@ extension AnyOperation {
     final func connect(
         to operation: consuming AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
     ) {
-        if appendEdge(to: operation, on: policy) != .created {
-            reportTooLate("a dependency", CallSite(file: file, line: line))
+        appendEdge(to: operation, on: policy) { source, _ in
+            reportTooLate("the dependency on \(source.reference)", CallSite(file: file, line: line))
         }
     }
 
-    /// Adds a dependency for Baton itself. It is not misuse if this operation is finishing or has finished.
-    final func addDependencyUnlessFinishing(_ operation: AnyOperation, on policy: DependencyPolicy) {
-        switch appendEdge(to: operation, on: policy) {
-        case .created, .finishing, .finished: break
-        case .added, .evaluating, .executing: reportTooLate("a dependency", nil)
+    /// Adds a dependency on the child before this one in an ordered group. It is not misuse if this operation has ended
+    /// without having run.
+    final func addDependencyUnlessEnded(
+        _ operation: AnyOperation, on policy: DependencyPolicy, inOrderOf group: AnyOperation
+    ) {
+        appendEdge(to: operation, on: policy, isOrder: true) { source, phase in
+            let isTooLate =
+                switch phase {
+                case .created: false
+                case .added, .evaluating, .executing: true
+                case .finishing, .finished: withLife { $0.hasBegun }
+                }
+            if isTooLate {
+                report(
+                    Misuse(
+                        .addedBeforeOrderedGroup(group.reference, before: source.reference), operation: reference))
+            }
         }
     }
 
-    /// Adds the dependency, if the phase is `created`. Returns the phase that it has found.
+    /// Adds the dependency, if the phase is `created`. Otherwise calls `isTooLate` with the operation and the phase.
     @inline(__always)
-    private final func appendEdge(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase
-    {
+    private final func appendEdge(
+        to operation: consuming AnyOperation, on policy: DependencyPolicy, isOrder: Bool = false,
+        _ isTooLate: (AnyOperation, Lifecycle.Phase) -> Void
+    ) {
         // The reference is moved into the edge, which saves a retain and a release. If it is too late for an edge, it
         // is released at the end of this call.
         var source: Retained<AnyOperation>? = Retained(consume operation)
         let (phase, hasOptionalState) = withLife { life in
             if life.phase == .created, let source = source.take() {
-                if policy != .always { life.add(EdgePolicy(source: source.unretained, policy: policy)) }
+                if policy != .always {
+                    life.add(EdgePolicy(source: source.unretained, policy: policy, isOrder: isOrder))
+                }
                 edges.append(source)
             }
             return (life.phase, life.borrowedOptionalState != nil)
         }
         if phase == .created, hasOptionalState { chainGrows() }
         GraphChanges.note()
-        return phase
+        if let source = source.take() { isTooLate(source.take(), phase) }
     }
 
     @inline(never)
@@ -97,21 +115,22 @@ extension AnyOperation {
     public final func removeDependency(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) {
-        enum Answer {
-            case done, tooLate, isInput
+        enum Removal {
+            case removed, tooLate, isInput
         }
         var chain: ChainStart?
-        let answer = withLife { life -> Answer in
+        let removal = withLife { life -> Removal in
             if life.phase != .created { return .tooLate }
-            if edges.isEmpty { return .done }
+            if edges.isEmpty { return .removed }
             chain = life.optionalState?.chainStart
-            return remove(operation, life.ensureOptionalState(), inputCount: life.inputCount) ? .done : .isInput
+            return remove(operation, life.ensureOptionalState(), inputCount: life.inputCount) ? .removed : .isInput
         }
         chain?.dependencyWasRemoved()
         GraphChanges.note()
-        switch answer {
-        case .done: break
-        case .tooLate: reportTooLate("a dependency", CallSite(file: file, line: line))
+        switch removal {
+        case .removed: break
+        case .tooLate:
+            reportTooLate("the dependency on \(operation.reference)", CallSite(file: file, line: line))
         case .isInput:
             let place = CallSite(file: file, line: line)
             report(Misuse(.removedInput(operation.reference), operation: reference, callSite: place))
@@ -159,6 +178,7 @@ extension AnyOperation {
         return all.withoutFences.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
+    @inline(never)
     private final func reportTooLate(_ what: String, _ callSite: CallSite?) {
         change(what, callSite) { _ in }
     }
@@ -209,6 +229,8 @@ struct EdgePolicy {
     let source: Unretained<AnyOperation>
     /// Never `.always` unless the dependency was removed; the source may then have been released.
     var policy: DependencyPolicy
+    /// True if the policy is that of an ordered group.
+    var isOrder = false
 
     /// True if the source keeps the dependent from running. Read it only after the source has finished.
     var isUnmet: Bool {
@@ -223,10 +245,18 @@ struct EdgePolicy {
         if !isUnmet { return nil }
         return source.use { source in
             if policy == .noFailure, let (first, outcome) = source.failure?.earlierFailure {
-                return .edge(source: first, outcome: outcome)
+                return reason(first, outcome, .laterDependency)
             }
-            return .edge(source: source.reference, outcome: source.outcomeKind)
+            return reason(source.reference, source.outcomeKind, isOrder ? .order : .dependency)
         }
+    }
+
+    private func reason(
+        _ source: OperationReference, _ outcome: OperationOutcome, _ demandSource: UnmetDemand.Source
+    ) -> SkipReason {
+        var source = source
+        source.unmetDemand = UnmetDemand(source: demandSource, policy: policy)
+        return .edge(source: source, outcome: outcome)
     }
 }
 

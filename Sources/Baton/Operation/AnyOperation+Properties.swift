@@ -7,7 +7,7 @@ extension AnyOperation {
     /// Setting the name after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
         get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
-        set { change("name") { $0.ensureOptionalState().name = newValue } }
+        set { change("the name") { $0.ensureOptionalState().name = newValue } }
     }
 
     /// Sets ``name`` in an expression.
@@ -22,7 +22,7 @@ extension AnyOperation {
     /// - Returns: This operation.
     @discardableResult
     public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        change("name", CallSite(file: file, line: line)) { $0.ensureOptionalState().name = name }
+        change("the name", CallSite(file: file, line: line)) { $0.ensureOptionalState().name = name }
         return self
     }
 
@@ -88,7 +88,7 @@ extension AnyOperation {
     private final func setExecutor(_ executor: (any TaskExecutor)?, _ callSite: CallSite?) {
         // The former executor is the user's, so it is released after unlocking.
         var former: (any TaskExecutor)?
-        change("executor", callSite) { life in
+        change("the executor", callSite) { life in
             former = life.ensureOptionalState().executor
             life.ensureOptionalState().executor = executor
         }
@@ -123,13 +123,15 @@ extension AnyOperation {
 
     /// Makes a change that is allowed only before the add, and reports misuse if it comes too late.
     @inline(__always)
-    final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
+    final func change(
+        _ what: @autoclosure () -> String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void
+    ) {
         let isTooLate = withLife { life in
             if life.phase != .created { return true }
             body(&life)
             return false
         }
-        if isTooLate { wasChangedTooLate(what, callSite) }
+        if isTooLate { wasChangedTooLate(what(), callSite) }
     }
 
     /// Makes a change of limits, delays or attempts, and reports misuse if it comes too late.

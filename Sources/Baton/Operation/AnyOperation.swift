@@ -12,7 +12,7 @@ public class AnyOperation: @unchecked Sendable {
     final let dependencyCounter = DependencyCounter()
     @exclusivity(unchecked) private final var life: Lifecycle
 
-    // Written under the lock before or in the claim, constant afterwards.
+    // Written under the lock until a queue has adopted the operation, constant afterwards.
     @exclusivity(unchecked) final var queueNumber: UInt32 = 0
     // Guarded by the queue's lock.
     @exclusivity(unchecked) final var registryIndex: UInt32 = 0
@@ -29,11 +29,11 @@ public class AnyOperation: @unchecked Sendable {
     /// have to move to another list of the scheduler.
     private final let priorityStorage = AtomicPriority(.normal)
     /// True for a child that a running body waits for, and for a failed operation that tries again: the operation
-    /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock by
-    /// the worker, before the operation becomes `added` again. So it may be read under the queue's lock and, in phase
-    /// `added`, under the operation's lock.
+    /// starts ahead of others, even while the queue is suspended. Written when the queue adopts the operation, then by
+    /// the worker, under the queue's lock, before the operation becomes `added` again. So it may be read under the
+    /// queue's lock and, in phase `added`, under the operation's lock.
     @exclusivity(unchecked) final var goesFirst = false
-    /// Written under the lock until the claim, constant afterwards.
+    /// Written under the lock until a queue has adopted the operation, constant afterwards.
     @exclusivity(unchecked) final var kinship = Kinship.none
     @exclusivity(unchecked) @usableFromInline final var hasFailed = false
     /// True if the body does not run when one of the inputs has no output.
@@ -41,16 +41,15 @@ public class AnyOperation: @unchecked Sendable {
     /// True if releasing `outcome` may release something else. Guarded as `outcome` is.
     @exclusivity(unchecked) @usableFromInline final var outcomeOwns = false
     /// Guarded by the queue's lock.
-    @exclusivity(unchecked) final var listing = Listing.none
+    @exclusivity(unchecked) final var membership = ListMembership.none
 
-    // The queue; see ``core``. Written in the claim, constant afterwards.
+    // The queue; see ``core``. Written when it adopts the operation, constant afterwards.
     @exclusivity(unchecked) final var unretainedCore: Unretained<QueueCore>?
 
     // Owned by the thread that adds the operation; then, while the operation waits for a single source, by the
-    // ``DependentList`` of that source; then guarded by the queue's lock. `link` leads forwards and `backLink`
-    // backwards.
-    @exclusivity(unchecked) final var link: DependentList.Place?
-    @exclusivity(unchecked) final var backLink: DependentList.Place?
+    // ``DependentList`` of that source; then guarded by the queue's lock. These are the neighbours in that list.
+    @exclusivity(unchecked) final var next: DependentList.Place?
+    @exclusivity(unchecked) final var previous: DependentList.Place?
 
     // An `OperationError` if the operation has failed, otherwise the output. `outcome`, `hasFailed` and `outcomeOwns`
     // are written before the phase becomes finished, by the thread that runs or finishes the operation, and are read
@@ -135,8 +134,10 @@ public class AnyOperation: @unchecked Sendable {
 extension AnyOperation {
     enum Kinship {
         case none
-        /// The operation was given to a group before the group started.
+        /// The operation was given to a group that has neither started nor ended.
         case childOfPlannedGroup
+        /// The group ended before it started, and has ended the operation, which nobody had added.
+        case childOfUnstartedGroup
         /// A running body waits for the operation.
         case child
     }
@@ -155,13 +156,25 @@ extension AnyOperation {
     @inline(__always)
     final var core: QueueCore? { unretainedCore?.object }
 
+    /// The queue; nil before the add and after the finish. Unlike ``core``, it may be read by a thread that does not
+    /// know whether the operation finishes meanwhile. The caller does not hold the operation's lock.
+    final var coreIfUnderWay: QueueCore? { withLife { $0.isUnderWay ? core : nil } }
+
+    /// The clock of the queue; nil before the add, and when the operation has finished and its queue was released.
+    final var timeOfQueue: TimeSource? {
+        let (core, number) = withLife { life -> (QueueCore?, UInt32) in
+            (life.isUnderWay ? self.core : nil, queueNumber)
+        }
+        return (core ?? QueueDirectory.find(number))?.time
+    }
+
     /// Gives everything that the operation owns to the trampoline. If `deinit` released it directly, a chain of
     /// operations would release one another recursively, whatever links them.
     @inline(never)
     private final func releaseRemains() {
         TSanAnnotations.didAwait(self)
         let optionalState = withLife { life in
-            assert(life.dependents.isEmpty, "who depends on an operation holds it")
+            assert(life.dependents.isEmpty, "The dependents of an operation retain it.")
             return life.takeOptionalState()
         }
         // Every part is moved. A copy that lives to the end of this scope would be released here, and recurse.
@@ -176,15 +189,6 @@ extension AnyOperation {
         var taken: any Sendable = ()
         swap(&taken, &outcome)
         return taken
-    }
-
-    /// Drops the body and the edges of an operation that has run, so that it no longer keeps its sources alive.
-    @inline(__always)
-    final func dropBodyAndEdges() {
-        assert(dependencyCounter.isZero, "a worker runs an operation only when nothing is left to wait for")
-        body = nil
-        edges.drop()
-        TSanAnnotations.willResume(self)
     }
 
     /// Drops the body and the edges of an operation that may have ended before its run. The operation leaves the
@@ -276,7 +280,7 @@ extension AnyOperation {
 
     /// True if the outcome is decided, although `willFinish` handlers may still be running.
     @usableFromInline
-    final var hasOutcome: Bool { withLife { $0.phase == .finishing || $0.phase == .finished } }
+    final var hasOutcome: Bool { withLife { $0.isDecided } }
 
     /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
     /// outcome.
@@ -286,7 +290,7 @@ extension AnyOperation {
         hasFailed = true
     }
 
-    /// The error of an operation that has been seen finished.
+    /// The error of a failed operation. Read it only on a thread that has found the phase finished.
     @usableFromInline
     final var failure: OperationError? { hasFailed ? outcome as? OperationError : nil }
 
@@ -303,7 +307,7 @@ extension AnyOperation {
         let (reason, wait) = withLife { life -> (CancellationReason?, String?) in
             let timing = life.optionalState?.timing
             if !life.isCancelled { return (timing?.timeoutReason, nil) }
-            return (life.optionalState?.cancellationReason ?? .requested, timing?.rareTiming?.waitAtLimit)
+            return (life.optionalState?.cancellationReason ?? .requested, timing?.rareTimedState?.waitAtLimit)
         }
         setFailure(reason?.error(waitingFor: wait) ?? error)
     }

@@ -190,8 +190,8 @@ extension AsyncOperation {
         return .success(storedOutput)
     }
 
-    /// The output of an operation that has not failed. Read it only after the phase was seen finished, or on the worker
-    /// between two runs of the body.
+    /// The output of an operation that has not failed. Read it only on a thread that has found the phase finished, or
+    /// on the worker between two runs of the body.
     @inlinable
     final var storedOutput: Output {
         assert(!hasFailed, "a failed operation stores an error and no output")
@@ -213,8 +213,10 @@ enum Body: Sendable {
     /// A closure around the user's, which finds the inputs and stores the outcome.
     case wrapped(Wrapped)
 
+    /// Runs the code for an operation, which the caller retains until this has returned.
     @inline(__always)
-    nonisolated(nonsending) func run(_ execution: Execution) async {
+    nonisolated(nonsending) func run(for operation: Unretained<AnyOperation>) async {
+        let execution = Execution(unretained: operation)
         switch self {
         case .plain(let body): do { try await body() } catch { execution.bodyThrew(error) }
         case .wrapped(let body): await body(execution)
@@ -224,40 +226,38 @@ enum Body: Sendable {
 
 /// One run of a body, through which the closure around the user's finds the inputs and stores the outcome.
 ///
-/// It does not retain the operation, because that would cost two atomic steps for each run. The worker holds the
+/// It does not retain the operation, because that would cost two atomic operations for each run. The worker holds the
 /// operation until the closure has returned.
 @usableFromInline
 struct Execution: Sendable {
-    @usableFromInline let unmanaged: Unretained<AnyOperation>
-
-    init(of operation: Unretained<AnyOperation>) { unmanaged = operation }
+    @usableFromInline let unretained: Unretained<AnyOperation>
 
     /// The operation, retained for the caller.
     @usableFromInline
-    var operation: AnyOperation { unmanaged.object }
+    var operation: AnyOperation { unretained.object }
 
     @inlinable
     @inline(__always)
     func succeed<Output: Sendable>(with output: Output) {
-        unmanaged.use { operation in
+        unretained.use { operation in
             operation.outcome = output
             if !isPlainData(Output.self) { operation.outcomeOwns = true }
         }
     }
 
     @usableFromInline
-    func bodyThrew(_ error: any Error) { unmanaged.use { $0.bodyThrew(error) } }
+    func bodyThrew(_ error: any Error) { unretained.use { $0.bodyThrew(error) } }
 
-    func bodyFailed(_ error: OperationError) { unmanaged.use { $0.bodyFailed(error) } }
+    func bodyFailed(_ error: OperationError) { unretained.use { $0.bodyFailed(error) } }
 
     /// Returns the input at `place`. Returns nil if that has no output, so that the body must not run; the failure of
     /// this operation is then stored.
     @usableFromInline
     func checkedInput<Input>(at place: Int, as type: Input.Type) -> AsyncOperation<Input>? {
-        unmanaged.use { $0.checkedInput(at: place, as: type) }
+        unretained.use { $0.checkedInput(at: place, as: type) }
     }
 
     /// Returns false if an input has no output, so that the body must not run; the failure of this operation is then
     /// stored.
-    func checkInputs() -> Bool { unmanaged.use { $0.checkInputs() } }
+    func checkInputs() -> Bool { unretained.use { $0.checkInputs() } }
 }

@@ -4,9 +4,17 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     public let id: UInt64
     private let givenName: String?
     private let fallbackName: FallbackName
-    /// True in an ``OperationError/dependencyFailed(source:via:cause:)`` if the operation that needs the output of this
-    /// one has a retry, which does not run this one again.
-    var readerRetriesOnlyItself = false
+    /// In an ``OperationError/dependencyFailed(source:via:cause:)``, the setting that makes the operation that needs
+    /// the output of this one run again. It does not run this one again.
+    var readerRunsOnlyItselfAgain: RunAgain?
+    /// True in an ``OperationError/dependencyFailed(source:via:cause:)``, if a condition has brought the operation
+    /// along.
+    var isOfCondition = false
+    /// True in a ``SkipReason/duplicate(of:)`` or a ``CancellationReason/replaced(by:)``, if one of the two operations
+    /// depends on the other.
+    var dependsOnDuplicate = false
+    /// In a ``SkipReason/edge(source:outcome:)``, what asked for another outcome; nil if that is not known.
+    var unmetDemand: UnmetDemand?
     /// In an ``OperationError/dependencyCycle(_:)``, the way in which the operation waits for the next one of the path.
     /// In an ``OperationError/exclusionDeadlock(_:)`` only the width of a group is noted.
     var cycleLink = CycleLink.dependency
@@ -18,14 +26,21 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// "operation" with its id.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
-    /// The name in typographic quotes, on one line. Control characters of the name are replaced by spaces.
-    public var description: String { "‘\(name.singleLine)’" }
+    /// The name in typographic quotes, on one line. Control characters of the name are replaced by spaces, and
+    /// typographic quotes in it alternate, as in ‘dependencies of “a”’.
+    public var description: String { name.quoted }
 
     /// Returns whether both references identify the same operation.
     public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
 
     /// Hashes the id.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// A setting with which an operation runs its body more than once.
+enum RunAgain: String, Sendable {
+    case retry
+    case repetition
 }
 
 extension OperationReference {
@@ -91,6 +106,7 @@ struct FallbackName: Sendable, Hashable {
         // The raw values begin at 1, so that no place looks like a type.
         case made = 1
         case then, map, flatMap, recover, mapError, unwrapped, collect, collectResults, filter, reduce, callback
+        case delayed
     }
 
     @usableFromInline
@@ -127,6 +143,16 @@ struct FallbackName: Sendable, Hashable {
         }
     }
 
+    /// True if the operation was made by a call whose result only passes an output or an error on.
+    var onlyPassesOn: Bool {
+        switch step {
+        case .mapError, .unwrapped, .delayed: true
+        case .made, .then, .map, .flatMap, .recover, .collect, .collectResults, .filter, .reduce, .callback, nil: false
+        }
+    }
+
+    private var step: Step? { Step(rawValue: UInt8(bits >> (Self.pointerBits + Self.lineBits))) }
+
     private var isPlace: Bool { bits >> Self.pointerBits != 0 }
 
     private var address: UInt { UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)) }
@@ -139,10 +165,16 @@ struct FallbackName: Sendable, Hashable {
 
     private var place: String? {
         guard let path = text(ofStaticStringAt: address) else { return nil }
-        let upper = bits >> Self.pointerBits
-        let line = upper & (1 << Self.lineBits - 1)
         let file = path.split(separator: "/").last.map(String.init) ?? path
-        return file + (line == 0 ? "" : ":\(line)") + (Step(rawValue: UInt8(upper >> Self.lineBits))?.suffix ?? "")
+        return file + lineSuffix + (step?.suffix ?? "")
+    }
+
+    /// The place with its module, as in reports of misuse; nil if it is not known.
+    var callSite: String? { isPlace ? text(ofStaticStringAt: address).map { $0 + lineSuffix } : nil }
+
+    private var lineSuffix: String {
+        let line = bits >> Self.pointerBits & (1 << Self.lineBits - 1)
+        return line == 0 ? "" : ":\(line)"
     }
 }
 
@@ -161,6 +193,7 @@ extension FallbackName.Step {
         case .filter: " filter"
         case .reduce: " reduce"
         case .callback: " callback"
+        case .delayed: " delayed"
         }
     }
 }

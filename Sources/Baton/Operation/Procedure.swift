@@ -50,6 +50,10 @@ public protocol InputProcedure<Input, Output>: Sendable {
 
 /// The context of one run of a body: it describes the run, and runs further operations.
 ///
+/// The context has no queue. ``run(_:)`` and ``produce(_:file:line:)`` add operations to the queue on which the body
+/// runs, and ``clock`` is the clock of that queue. A body that needs the queue itself, for example to read
+/// ``AsyncOperationQueue/isShuttingDown``, captures it.
+///
 /// ```swift
 /// let report = AsyncOperation("report") { context in
 ///     let data = try await context.run(AsyncOperation(Download(url)))
@@ -60,8 +64,10 @@ public struct OperationContext: Sendable {
     /// The operation whose body is running.
     public let operation: AnyOperation
 
-    /// The number of this attempt, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``. Each
-    /// repetition of the body begins with attempt 1 again.
+    /// The number of this attempt, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
+    ///
+    /// Each repetition of the body (``AsyncOperation/repeat(every:count:file:line:until:)``) begins with attempt 1
+    /// again, so this does not count repetitions.
     public let attempt: Int
 
     /// The number of this run, as counted by ``OptionalState/run``. A context that escaped from an earlier attempt must
@@ -117,10 +123,12 @@ public struct OperationContext: Sendable {
 extension OperationContext {
     /// Runs a child on the queue of this operation, with everything it needs that nobody has added yet.
     ///
-    /// Returns the child's output. While it waits, the body holds no permit of its queue, so children cannot starve,
-    /// whatever the width of the queue. They also run while the queue is suspended. When this operation or the calling
-    /// task is cancelled, the child is cancelled, too, and this returns when the child has finished. The child may have
-    /// been added before, also to another queue. Child tasks of the body may call this.
+    /// Adds the child, the operations that it takes its inputs from and its other dependencies, directly or not, as
+    /// ``AsyncOperationQueue/run(_:)`` does, and returns the child's output. While it waits, the body holds no permit
+    /// of its queue, so children cannot starve, whatever the width of the queue. They also run while the queue is
+    /// suspended. When this operation or the calling task is cancelled, the child is cancelled, too, and this returns
+    /// when the child has finished. The child may have been added before, also to another queue. Child tasks of the
+    /// body may call this.
     ///
     /// An operation runs once, so in a body that is retried, make the child in the body. A further attempt that calls
     /// this for an operation which has already finished without an output gets the old error, and that is reported as
@@ -145,6 +153,8 @@ extension OperationContext {
     }
 
     /// Adds an operation to the queue of this operation, with everything it needs that nobody has added yet.
+    ///
+    /// This includes its dependencies of every kind, as with ``run(_:)``.
     ///
     /// ```swift
     /// for link in page.links { try context.produce(AsyncOperation(Crawl(link))) }
@@ -222,7 +232,7 @@ extension OperationContext {
     /// (`Task { }`) of the body is not cancelled with the operation, so a sleep that has begun there goes on.
     ///
     /// - Parameter duration: The shortest time to sleep. Zero or less returns at once. There is no upper limit.
-    /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was
+    /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, even if it was
     ///   cancelled before the call. ``OperationError/misuse(_:)`` if the body has returned: await everything that the
     ///   body starts.
     public func sleep(for duration: Duration) async throws {

@@ -4,11 +4,11 @@ extension AnyOperation {
     /// A body reports its progress with ``OperationContext/progress``. The progress may be read before the operation is
     /// added and after it has finished. A failure or a cancellation leaves it unchanged.
     public final var progress: OperationProgress {
-        var (state, ending) = withLife { ($0.optionalState?.progress, progressEnding($0)) }
-        if state == nil, ending == nil, self is GroupOperation { state = progressState }
-        guard let state else { return ProgressState.Machine(ending: ending).value }
+        var (state, outcome) = withLife { ($0.optionalState?.progress, progressOutcome($0)) }
+        if state == nil, outcome == nil, self is GroupOperation { state = progressState }
+        guard let state else { return ProgressState.Machine(outcome: outcome).value }
         // The thread that finishes the operation may not have passed the end on yet.
-        if let ending { state.end(ending) }
+        if let outcome { state.end(outcome) }
         return state.value
     }
 
@@ -55,7 +55,7 @@ extension AnyOperation {
         let (state, isNew) = withLife { life -> (ProgressState, Bool) in
             let optionalState = life.ensureOptionalState()
             if let state = optionalState.progress { return (state, false) }
-            let state = ProgressState(ending: progressEnding(life))
+            let state = ProgressState(outcome: progressOutcome(life))
             optionalState.progress = state
             return (state, true)
         }
@@ -64,7 +64,7 @@ extension AnyOperation {
     }
 
     /// Returns `nil` if the operation has not finished.
-    private final func progressEnding(_ life: Lifecycle) -> ProgressState.Machine.Ending? {
+    private final func progressOutcome(_ life: Lifecycle) -> ProgressState.Machine.Outcome? {
         life.phase == .finished ? (hasFailed ? .failed : .succeeded) : nil
     }
 }
@@ -140,7 +140,7 @@ public struct OperationProgressUpdates: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let state: ProgressState
         private var last: OperationProgress?
-        private var isOver = false
+        private var hasEnded = false
 
         init(state: ProgressState) { self.state = state }
 
@@ -149,16 +149,16 @@ public struct OperationProgressUpdates: AsyncSequence, Sendable {
         /// - Parameter actor: The actor that the caller is isolated to.
         /// - Returns: The newest progress, or `nil` after the last one. Returns `nil` at once if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OperationProgress? {
-            while !isOver, !Task.isCancelled {
+            while !hasEnded, !Task.isCancelled {
                 switch state.next(after: last) {
                 case .value(let value):
                     last = value
                     return value
                 case .wait(let id): await state.wait(id, after: last)
-                case .end: isOver = true
+                case .end: hasEnded = true
                 }
             }
-            isOver = true
+            hasEnded = true
             return nil
         }
     }
@@ -218,6 +218,11 @@ public struct ProgressReporter: Sendable {
     public func report(completed: Int, of total: Int?) {
         state.report { $0.report(completed: completed, of: total) }
     }
+}
+
+extension ProgressReporter: CustomStringConvertible {
+    /// The progress that was reported so far, such as "3 of 10 (30 %)".
+    public var description: String { "\(state.value)" }
 }
 
 extension OperationContext {

@@ -48,14 +48,14 @@ final class ProgressState: Sendable {
     private let id = ProgressState.ids.next()
     private let content: Locked<Content>
 
-    init(ending: Machine.Ending? = nil) { content = Locked(Content(machine: Machine(ending: ending))) }
+    init(outcome: Machine.Outcome? = nil) { content = Locked(Content(machine: Machine(outcome: outcome))) }
 
     var value: OperationProgress { content.withLock { $0.machine.value } }
 
     /// The number of links to parents, for tests.
     var linkCount: Int { content.withLock { $0.parents.count } }
 
-    private var isOver: Bool { content.withLock { $0.machine.isOver } }
+    private var hasEnded: Bool { content.withLock { $0.machine.hasEnded } }
 
     /// The number of iterators that wait.
     var waiterCount: Int { content.withLock { $0.machine.waiters.count } }
@@ -68,11 +68,11 @@ final class ProgressState: Sendable {
 
     /// Ends the progress. When the call returns, the parents have been informed, even if another thread ended it and
     /// has not informed them yet.
-    func end(_ ending: Machine.Ending) {
+    func end(_ outcome: Machine.Outcome) {
         if content.withLock({ $0.hasInformedParentsOfEnd }) { return }
-        _ = apply { $0.end(ending) }
+        _ = apply { $0.end(outcome) }
         informAncestors()
-        // An operation that becomes a parent from here on asks for the standing itself.
+        // An operation that becomes a parent from here on asks for the snapshot itself.
         content.withLock { $0.hasInformedParentsOfEnd = true }
     }
 
@@ -81,14 +81,14 @@ final class ProgressState: Sendable {
 
     /// Returns true if the parents have to be informed.
     private func apply(_ event: (inout Machine) -> Machine.Actions) -> Bool {
-        let (actions, standing, watch) = content.withLock { content in
-            (event(&content.machine), content.machine.standing, content.watch)
+        let (actions, snapshot, watch) = content.withLock { content in
+            (event(&content.machine), content.machine.snapshot, content.watch)
         }
         for waiter in actions.waiters { resume(waiter) }
-        if actions.changesStanding, let operation = watch?.operation {
-            operation.publishProgress(standing.fraction, version: standing.version)
+        if actions.changesSnapshot, let operation = watch?.operation {
+            operation.publishProgress(snapshot.fraction, version: snapshot.version)
         }
-        return actions.changesStanding
+        return actions.changesSnapshot
     }
 
     /// Makes the operation publish its progress as events from now on.
@@ -96,15 +96,15 @@ final class ProgressState: Sendable {
 
     // MARK: Parents and children
 
-    /// Informs the ancestors, in a loop and with one lock at a time. If two threads do so, the newer standing wins in
+    /// Informs the ancestors, in a loop and with one lock at a time. If two threads do so, the newer snapshot wins in
     /// any order.
     private func informAncestors() {
         var changed = FIFOQueue<ProgressState>()
         var isListed: Set<ObjectIdentifier> = []
         var next: ProgressState? = self
         while let child = next {
-            let (standing, parents) = child.content.withLock { ($0.machine.standing, $0.livingParents) }
-            for parent in parents where parent.apply({ $0.childChanged(child.id, to: standing) }) {
+            let (snapshot, parents) = child.content.withLock { ($0.machine.snapshot, $0.livingParents) }
+            for parent in parents where parent.apply({ $0.childChanged(child.id, to: snapshot) }) {
                 // Lists a grandparent once, although several of its children may have changed.
                 if isListed.insert(ObjectIdentifier(parent)).inserted { changed.append(parent) }
             }
@@ -127,7 +127,7 @@ final class ProgressState: Sendable {
             let former = content.parents.updateValue(Parent(state: self, run: run), forKey: id)
             if let former { return (former.run == run ? .existing : .added, false) }
             // A child that has ended passes no changes on, so it closes no cycle.
-            let mayClose = content.machine.mayHaveChildren && !content.machine.isOver
+            let mayClose = content.machine.mayHaveChildren && !content.machine.hasEnded
             return (mayClose ? .mayCloseCycle : .added, content.parents.count >= content.sweepCount)
         }
         if case .existing = link { return }
@@ -137,16 +137,16 @@ final class ProgressState: Sendable {
         }
         if isSwept { child.sweepParents() }
         report { $0.addChild(child.id, weight: weight) }
-        // A change that the child passed on before it was added has been ignored, so its standing is read now.
-        let standing = child.content.withLock { $0.machine.standing }
-        report { $0.childChanged(child.id, to: standing) }
+        // A change that the child passed on before it was added has been ignored, so its snapshot is read now.
+        let snapshot = child.content.withLock { $0.machine.snapshot }
+        report { $0.childChanged(child.id, to: snapshot) }
     }
 
     /// Removes the links to parents that were released or have ended. Called when the number of links has doubled, so
     /// the cost for each link is O(1) amortized.
     private func sweepParents() {
         let links = content.withLock { $0.parents }
-        let ended = links.filter { $0.value.state?.isOver ?? true }
+        let ended = links.filter { $0.value.state?.hasEnded ?? true }
         content.withLock { content in
             for id in ended.keys { content.parents[id] = nil }
             content.sweepCount = max(Content.leastSweepCount, 2 * content.parents.count)

@@ -3,23 +3,23 @@
 /// A pure value: ``ProgressState`` locks it, asks it, unlocks it, and performs the actions. Children are identified by
 /// numbers.
 struct ProgressStateMachine<Waiter> {
-    enum Ending: Equatable {
+    enum Outcome: Equatable {
         case succeeded
         /// The operation has failed, was cancelled, or was released before it ran. It counts for what it had reached.
         case failed
     }
 
-    /// The progress as its parents see it. Standings may reach a parent late and out of order.
-    struct Standing: Equatable {
+    /// The progress as its parents see it. Snapshots may reach a parent late and out of order.
+    struct Snapshot: Equatable {
         /// Rises with every change, from 1.
         var version: UInt64 = 1
         var fraction = 0.0
-        var ending: Ending?
+        var outcome: Outcome?
     }
 
     private struct Child {
         let weight: Int
-        /// The version of the newest standing that has arrived; 0 if there is none.
+        /// The version of the newest snapshot that has arrived; 0 if there is none.
         var version: UInt64 = 0
         var fraction = Int128(0)
     }
@@ -27,12 +27,12 @@ struct ProgressStateMachine<Waiter> {
     /// The effects of an event, which the driver performs after unlocking.
     struct Actions {
         var waiters: [Waiter] = []
-        /// True if the parents have to be informed of the new standing.
-        var changesStanding = false
+        /// True if the parents have to be informed of the new snapshot.
+        var changesSnapshot = false
     }
 
     private(set) var value: OperationProgress
-    private(set) var standing = Standing()
+    private(set) var snapshot = Snapshot()
     /// True if a child was ever added. If false, this operation is nobody's ancestor.
     private(set) var mayHaveChildren = false
     /// The number of the body's current run. Children are forgotten between two runs.
@@ -50,10 +50,10 @@ struct ProgressStateMachine<Waiter> {
     var lastWaiterID: UInt64 = 0
     private(set) var isReleased = false
 
-    init(ending: Ending? = nil) {
+    init(outcome: Outcome? = nil) {
         value = OperationProgress(
             completedUnitCount: 0, totalUnitCount: nil, fractionCompleted: 0, isFinished: false)
-        if let ending { _ = end(ending) }
+        if let outcome { _ = end(outcome) }
     }
 
     // MARK: Reports of the operation
@@ -86,28 +86,28 @@ struct ProgressStateMachine<Waiter> {
     }
 
     /// Notes the outcome of the operation. Only the first call has an effect.
-    mutating func end(_ ending: Ending) -> Actions {
+    mutating func end(_ outcome: Outcome) -> Actions {
         change {
-            $0.standing.ending = ending
+            $0.snapshot.outcome = outcome
             $0.children = [:]
         }
     }
 
     /// Notes that the operation was released without an outcome, and leaves `value` unchanged.
     mutating func release() -> Actions {
-        if isOver { return Actions() }
+        if hasEnded { return Actions() }
         isReleased = true
         children = [:]
-        standing.version += 1
-        standing.ending = .failed
-        return Actions(waiters: takeWaiters(), changesStanding: true)
+        snapshot.version += 1
+        snapshot.outcome = .failed
+        return Actions(waiters: takeWaiters(), changesSnapshot: true)
     }
 
     // MARK: Children
 
     /// Returns the run that the child will count for, or `nil` if the operation has ended.
     mutating func expectChild() -> UInt64? {
-        if isOver { return nil }
+        if hasEnded { return nil }
         mayHaveChildren = true
         return run
     }
@@ -128,20 +128,20 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    mutating func childChanged(_ child: UInt64, to standing: Standing) -> Actions {
-        change { $0.count(child, standing) }
+    mutating func childChanged(_ child: UInt64, to snapshot: Snapshot) -> Actions {
+        change { $0.count(child, snapshot) }
     }
 
-    private mutating func count(_ number: UInt64, _ standing: Standing) {
+    private mutating func count(_ number: UInt64, _ snapshot: Snapshot) {
         // A child that is not found has ended. A version that is not newer was overtaken on its way by one from another
         // thread.
-        guard var child = children[number], standing.version > child.version else { return }
-        let fraction = Self.scaled(standing.fraction)
+        guard var child = children[number], snapshot.version > child.version else { return }
+        let fraction = Self.scaled(snapshot.fraction)
         // Wraps instead of trapping on overflow, which takes 2²⁴ children of weight `Int.max`. Subtracting wraps back.
         partialUnits &+= (fraction - child.fraction) * Int128(child.weight)
-        child.version = standing.version
+        child.version = snapshot.version
         child.fraction = fraction
-        switch standing.ending {
+        switch snapshot.outcome {
         case nil: children[number] = child
         case .failed: children[number] = nil
         case .succeeded:
@@ -153,11 +153,11 @@ struct ProgressStateMachine<Waiter> {
 
     // MARK: Value
 
-    var isOver: Bool { value.isFinished || isReleased }
+    var hasEnded: Bool { value.isFinished || isReleased }
 
     private mutating func change(_ body: (inout Self) -> Void) -> Actions {
         // A report after the end comes too late.
-        if isOver { return Actions() }
+        if hasEnded { return Actions() }
         body(&self)
         return updateValue()
     }
@@ -166,22 +166,22 @@ struct ProgressStateMachine<Waiter> {
         let now = computed()
         if now == value { return Actions() }
         value = now
-        let changesStanding = now.fractionCompleted != standing.fraction || now.isFinished
-        if changesStanding {
-            standing.version += 1
-            standing.fraction = now.fractionCompleted
+        let changesSnapshot = now.fractionCompleted != snapshot.fraction || now.isFinished
+        if changesSnapshot {
+            snapshot.version += 1
+            snapshot.fraction = now.fractionCompleted
         }
-        return Actions(waiters: takeWaiters(), changesStanding: changesStanding)
+        return Actions(waiters: takeWaiters(), changesSnapshot: changesSnapshot)
     }
 
     private func computed() -> OperationProgress {
         let total = total ?? (sumOfWeights > 0 ? sumOfWeights : nil)
-        let hasSucceeded = standing.ending == .succeeded
+        let hasSucceeded = snapshot.outcome == .succeeded
         return OperationProgress(
             completedUnitCount: total.map { hasSucceeded ? $0 : min(completed, $0) } ?? completed,
             totalUnitCount: total,
             fractionCompleted: hasSucceeded ? 1 : fraction(of: total ?? 0),
-            isFinished: standing.ending != nil
+            isFinished: snapshot.outcome != nil
         )
     }
 
@@ -217,14 +217,14 @@ extension ProgressStateMachine {
     /// Returns the step after `last`, which is `nil` if nothing was delivered yet.
     mutating func next(after last: OperationProgress?) -> Next {
         if last != value { return .value(value) }
-        if isOver { return .end }
+        if hasEnded { return .end }
         lastWaiterID += 1
         return .wait(id: lastWaiterID)
     }
 
     /// Returns false if the progress has changed or ended, so that `waiter` need not wait.
     mutating func wait(_ id: UInt64, after last: OperationProgress?, _ waiter: Waiter) -> Bool {
-        if last != value || isOver { return false }
+        if last != value || hasEnded { return false }
         waiters[id] = waiter
         return true
     }

@@ -8,6 +8,10 @@ extension AsyncOperationQueue {
     /// Adding an operation twice is ``Misuse``, and the second add changes nothing. An input that was added together
     /// with its reader may be added once more to the same queue; that is not misuse.
     ///
+    /// A queue that was shut down refuses the operation. This call then returns as usual, and the operation has
+    /// finished with ``OperationError/queueShutDown(refused:queue:)``. That is not misuse, because an add may race with
+    /// a shutdown: read the error of the operation, or call ``submit(_:file:line:)``, which throws it.
+    ///
     /// - Parameters:
     ///   - operation: The operation to add.
     ///   - includingDependencies: Whether to add every dependency, direct or not, instead of the inputs alone.
@@ -30,7 +34,7 @@ extension AsyncOperationQueue {
         if includingDependencies {
             core.addWithUpstream(operation, place)
         } else {
-            core.addWithInputs(operation, place)
+            core.add(operation, place)
         }
     }
 
@@ -69,6 +73,9 @@ extension AsyncOperationQueue {
     ///
     /// This overload avoids converting the array to one of ``AnyOperation``, which would retain each operation once
     /// more.
+    ///
+    /// If there is a mistake in a body in `add(urls.map { url in AsyncOperation(url) { … } })`, the compiler may take
+    /// ten seconds or more to report it. Add the operations in a loop, or see <doc:Troubleshooting>.
     ///
     /// - Parameter operations: The operations to add.
     /// - Complexity: O(n) for n operations, the operations that are added with them, and the inputs of all of these.
@@ -115,10 +122,10 @@ extension AsyncOperationQueue {
     /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has
     /// finished.
     ///
-    /// The operation may have been added before. Cancelling the calling task cancels the operation, and also cancels
-    /// each operation that this call has added, unless another unfinished operation needs it or somebody else awaits
-    /// it. Even then, this returns only when the operation has finished, so that no work goes on after the caller has
-    /// continued.
+    /// The operation may have been added before. Cancelling the calling task cancels the operation, also for other
+    /// callers, whose errors then have the reason ``CancellationReason/otherCaller``. It also cancels each operation
+    /// that this call has added, unless another unfinished operation needs it or somebody else awaits it. Even then,
+    /// this returns only when the operation has finished, so that no work goes on after the caller has continued.
     ///
     /// A body that calls this, itself or in a child task, releases its permit while it waits, as it does with
     /// ``OperationContext/run(_:)``. A call from an unstructured task (`Task { }`) of a body does not release the
@@ -130,8 +137,12 @@ extension AsyncOperationQueue {
     /// - Complexity: O(n) for n operations and dependencies that come before the operation and are not yet known to
     ///   have been added.
     public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
-        try await RunScope(operation, on: core).outcome()
-        return try operation.finishedResult.get()
+        let scope = RunScope(operation, on: core)
+        try await scope.outcome()
+        let result = operation.finishedResult
+        // The operation does not know which one of its callers was cancelled.
+        if case .failure(.cancelled(.caller)) = result, !scope.isCancelled { throw .cancelled(reason: .otherCaller) }
+        return try result.get()
     }
 }
 
@@ -230,6 +241,9 @@ final class RunScope: Sendable {
         }
         if let reason { reclaim(reason) }
     }
+
+    /// True if this caller has been cancelled.
+    var isCancelled: Bool { progress.withLock { $0.reason != nil } }
 
     func cancel(reason: CancellationReason) {
         progress.withLock { $0.reason = reason }

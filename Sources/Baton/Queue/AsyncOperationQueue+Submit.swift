@@ -27,8 +27,10 @@ extension AsyncOperationQueue {
     /// }
     /// ```
     ///
-    /// - **Order.** Calls that wait are admitted in the order in which they came.
-    ///   An operation that an added operation depends on does not wait, because the added one would wait for it.
+    /// - **Order.** Calls that wait are admitted in the order in which they came. An operation that an added operation
+    ///   depends on directly does not wait, because the added one would wait for it. Submit other operations of a graph
+    ///   after those that they depend on or that their bodies await: the call cannot know that an added operation needs
+    ///   the new one through another that nobody has added, and would wait forever.
     /// - **Other adds.** Operations that `add` and other calls add count towards the limit, but those calls do not
     ///   wait.
     /// - **Bodies.** A call in a body of this queue, or in a child task of that body, does not wait, because the body
@@ -40,29 +42,26 @@ extension AsyncOperationQueue {
     /// Submitting an operation that was added before is ``Misuse`` and changes nothing.
     ///
     /// - Parameter operation: The operation to add.
-    /// - Throws: ``OperationError/queueShutDown`` if the queue is shut down before the operation is added, and
-    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while the call waits. In both cases the
-    ///   operation has ended with this error. Errors of the operation's body are not thrown.
+    /// - Throws: ``OperationError/queueShutDown(refused:queue:)`` if the queue is shut down before the operation is
+    ///   added, and ``OperationError/cancelled(reason:)`` if the calling task is cancelled while the call waits. In
+    ///   both cases the operation has ended with this error; if it had ended before, its own error is thrown. Errors of
+    ///   the operation's body are not thrown.
     public func submit(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) async throws(OperationError) {
         let callSite = CallSite(file: file, line: line)
         if WorkerTaskContext.current?.belongs(to: core) == true {
-            if !core.addWithInputs(operation, callSite) { throw .queueShutDown }
+            if !core.add(operation, callSite) { throw core.refusal(of: operation) }
             return
         }
         switch await core.waitForAdmission(of: operation) {
         case .admitted:
-            let isTaken = core.addWithInputs(operation, callSite)
+            let isTaken = core.add(operation, callSite)
             core.change { $0.admission.noteAdded() }
             // The queue was shut down between the admission and the add.
-            if !isTaken { throw .queueShutDown }
-        case .refused:
-            core.end(operation, with: .queueShutDown, callSite)
-            throw .queueShutDown
-        case .cancelled:
-            core.end(operation, with: .cancelled(reason: .caller), callSite)
-            throw .cancelled(reason: .caller)
+            if !isTaken { throw core.refusal(of: operation) }
+        case .refused: throw core.end(operation, with: core.shutDownError(refusing: operation), callSite)
+        case .cancelled: throw core.end(operation, with: .cancelled(reason: .caller), callSite)
         }
     }
 }
@@ -70,13 +69,25 @@ extension AsyncOperationQueue {
 extension QueueCore {
     private static let submissionIDs = NumberGenerator()
 
+    /// The error of an operation that the queue has just refused. It may have been cancelled before.
+    fileprivate func refusal(of operation: AnyOperation) -> OperationError {
+        operation.error ?? shutDownError(refusing: operation)
+    }
+
     /// Ends an operation that could not be submitted. Reports a misuse if it was added before.
-    fileprivate func end(_ operation: AnyOperation, with error: OperationError, _ callSite: CallSite) {
-        enum Answer {
+    ///
+    /// - Returns: The error to throw: the one that the operation has ended with, unless it was added before.
+    fileprivate func end(
+        _ operation: AnyOperation, with error: OperationError, _ callSite: CallSite
+    ) -> OperationError {
+        enum EndResult {
             case ended(AnyOperation.EarlyEnd?)
             case wasAdded
         }
-        let answer = operation.withLife { life -> Answer in
+        // An operation that a queue has refused before has the error that the call throws, which says enough.
+        let isRefusedAgain =
+            if case (.queueShutDown, .queueShutDown?) = (error, operation.error) { true } else { false }
+        let result = operation.withLife { life -> EndResult in
             switch life.phase {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
@@ -86,27 +97,33 @@ extension QueueCore {
                 return .ended(operation.endBeforeRun(with: error, &life))
             case .added, .evaluating, .executing: return .wasAdded
             // Without a core, the operation ended before it was added to a queue, so this is not a second add.
-            case .finishing, .finished: return operation.unretainedCore == nil ? .ended(nil) : .wasAdded
+            case .finishing, .finished:
+                return operation.unretainedCore == nil || isRefusedAgain ? .ended(nil) : .wasAdded
             }
         }
-        switch answer {
-        case .ended(let end): end?.complete()
+        switch result {
+        case .ended(let end):
+            end?.complete()
+            return operation.error ?? error
         case .wasAdded:
             let misuse = Misuse(
                 .addedTwice, operation: operation.reference, queue: nameOfOtherQueue(of: operation), callSite: callSite)
             report(misuse, of: operation)
+            return error
         }
     }
 
     /// Waits until the queue admits or refuses the submission. If the caller is the body of an operation of another
     /// queue, a placeholder operation waits, and the body awaits that operation. So the body releases its permit, and
     /// `explain()` can name what it waits for.
-    nonisolated(nonsending) fileprivate func waitForAdmission(of operation: AnyOperation) async -> SubmissionAnswer {
+    nonisolated(nonsending) fileprivate func waitForAdmission(of operation: AnyOperation) async -> SubmissionResult {
         if operation.hasDependents { return change { $0.admitAtOnceOrRefuse() } }
         let id = Self.submissionIDs.next()
-        guard let body = WorkerTaskContext.current?.running, let queue = body.core else { return await wait(id) }
+        guard let body = WorkerTaskContext.current?.running, let queue = body.coreIfUnderWay else {
+            return await wait(id)
+        }
         if let answer = change({ $0.admitOrRefuse() }) { return answer }
-        let room = AsyncOperation("room in \(name.map { "‘\($0)’" } ?? "a queue")") { await self.wait(id) }
+        let room = AsyncOperation("room in \(name?.quoted ?? "a queue")") { await self.wait(id) }
         let wait = QueueWait(of: body, in: queue, for: .admission(id), of: self, room, submitting: operation)
         defer { wait.didEnd(nil) }
         return await withTaskCancellationHandler {
@@ -121,7 +138,7 @@ extension QueueCore {
         }
     }
 
-    nonisolated(nonsending) private func wait(_ id: UInt64) async -> SubmissionAnswer {
+    nonisolated(nonsending) private func wait(_ id: UInt64) async -> SubmissionResult {
         let answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 if let answer = ask(id, continuation) { continuation.resume(returning: answer) }
@@ -140,7 +157,7 @@ extension QueueCore {
     }
 
     /// Returns the answer, or nil if the submission has to wait.
-    private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
+    private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionResult? {
         change { state in
             if let answer = state.admitOrRefuse() { return answer }
             // If the task was cancelled earlier, its cancellation handler may have run already, and nobody would remove
@@ -159,14 +176,14 @@ extension AnyOperation {
 
 extension QueueCore.State {
     /// Admits a submission beyond the limit, unless the queue has been shut down.
-    fileprivate mutating func admitAtOnceOrRefuse() -> SubmissionAnswer {
+    fileprivate mutating func admitAtOnceOrRefuse() -> SubmissionResult {
         if shutdownState != .running { return .refused }
         admission.admitAtOnce()
         return .admitted
     }
 
     /// Returns the answer, or nil if the submission has to wait.
-    fileprivate mutating func admitOrRefuse() -> SubmissionAnswer? {
+    fileprivate mutating func admitOrRefuse() -> SubmissionResult? {
         if shutdownState != .running { return .refused }
         return admission.tryAdmit(waitingCount()) ? .admitted : nil
     }
@@ -174,8 +191,8 @@ extension QueueCore.State {
 
 // MARK: - Submissions that wait
 
-/// How the wait of a submission ends.
-enum SubmissionAnswer {
+/// The result of a submission that has waited.
+enum SubmissionResult {
     case admitted
     /// The queue has been shut down.
     case refused
@@ -185,7 +202,7 @@ enum SubmissionAnswer {
 
 /// The continuation of a call that waits to submit an operation. The thread that resumes it removes it from
 /// ``Admission`` first, so it is resumed once.
-typealias Submission = UnsafeContinuation<SubmissionAnswer, Never>
+typealias Submission = UnsafeContinuation<SubmissionResult, Never>
 
 /// The submissions that wait, and how many may be admitted. Pure; guarded by the queue's lock.
 struct Admission<Waiter> {

@@ -29,7 +29,7 @@ public final class AsyncOperationQueue: Sendable {
     /// Makes a queue.
     ///
     /// - Parameters:
-    ///   - name: The name that explanations and reports use for the queue.
+    ///   - name: The name that explanations and reports use for the queue. An empty name is no name.
     ///   - maxConcurrentOperationCount: The width of the queue, at least 1; see the property. A smaller number is
     ///     ``Misuse``, and the queue gets the default width.
     ///   - isSuspended: Whether the queue waits to be resumed before it starts anything.
@@ -44,11 +44,12 @@ public final class AsyncOperationQueue: Sendable {
     ///     events.
     ///   - taskLocals: The task-locals that reach bodies and handlers, as in
     ///     `taskLocals: Request.$id, ServiceContext.$current`. Their values are those of the task that adds an
-    ///     operation. They are bound around the operation's body, with the hooks of ``around(file:line:_:)``, and
-    ///     around its handlers, except handlers that are added after the operation has finished and its other handlers
-    ///     have returned. Operations that the body runs or produces get the values in turn. Conditions, their
-    ///     dependencies and retry predicates do not see them. A value is released when the operation has finished and
-    ///     its handlers have returned. Each task-local costs about 0.1 to 0.2 µs per operation.
+    ///     operation. They are bound around the operation's body, with the hooks of ``around(file:line:_:)``, around
+    ///     the closures that decide about another attempt or repetition, and around its handlers, except handlers that
+    ///     are added after the operation has finished and its other handlers have returned. Operations that the body
+    ///     runs or produces get the values in turn. Conditions, their dependencies and backoffs do not see them. A
+    ///     value is released when the operation has finished and its handlers have returned. Each task-local costs
+    ///     about 0.1 to 0.2 µs per operation.
     ///   - onMisuse: The handler for calls that make no sense; see the property.
     ///   - file: The file of the call, for reports of misuse.
     ///   - line: The line of the call, for reports of misuse.
@@ -82,6 +83,7 @@ public final class AsyncOperationQueue: Sendable {
         onMisuse: (@Sendable (Misuse) -> Void)? = nil, probe: (@Sendable (OperationEvent) -> Void)?,
         callSite: CallSite? = nil
     ) {
+        let name = name?.isEmpty == true ? nil : name
         let core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), taskLocals: taskLocals,
@@ -99,7 +101,7 @@ extension AsyncOperationQueue {
     /// The name that explanations and reports use for the queue.
     public var name: String? { core.name }
 
-    /// The width of the queue: how many bodies may run at a time, not counting those that wait for other operations.
+    /// The width of the queue: the number of bodies that may run at a time, without those that wait for operations.
     ///
     /// The width may be changed at any time; bodies that are running go on. A width of less than 1 is ``Misuse`` and
     /// changes nothing.
@@ -127,15 +129,15 @@ extension AsyncOperationQueue {
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set {
-            let (returning, number) = core.change { state in
+            let (requeued, number) = core.change { state in
                 let isChanged = state.scheduler.isSuspended != newValue
                 state.scheduler.isSuspended = newValue
                 if isChanged { state.suspensionCount += 1 }
-                return (newValue ? state.scheduler.takeReturning() : nil, isChanged ? state.suspensionCount : nil)
+                return (newValue ? state.scheduler.takeRequeued() : nil, isChanged ? state.suspensionCount : nil)
             }
             // The broadcaster reads the user's clock, which may set this property again, so no lock may be held here.
             if let number { core.broadcaster.queueIsSuspended(newValue, number: number) }
-            core.releaseExclusions(from: returning)
+            core.releaseExclusions(from: requeued)
         }
     }
 
@@ -163,6 +165,9 @@ extension AsyncOperationQueue {
     ///
     /// The handler is called once for each misuse, on the thread that detects it, which is usually the thread that made
     /// the call. The call has changed nothing, unless its `Misuse.Kind` says otherwise.
+    ///
+    /// Misuse of an operation that has not been added, such as a negative time limit, belongs to no queue yet and is
+    /// written to standard error.
     public var onMisuse: (@Sendable (Misuse) -> Void)? {
         get { core.misuseHandler.withLock { $0 } }
         set {
@@ -173,6 +178,18 @@ extension AsyncOperationQueue {
             }
             withExtendedLifetime(former) {}
         }
+    }
+}
+
+extension AsyncOperationQueue: CustomStringConvertible {
+    /// The name of the queue, the number of its operations, and whether it is suspended or shut down, such as
+    /// "queue ‘images’ (3 operations, suspended)".
+    public var description: String {
+        let (count, isSuspended, isShutDown) = core.state.withLock { state in
+            (state.registry.count, state.scheduler.isSuspended, state.shutdownState != .running)
+        }
+        return "queue\(name.map { " \($0.quoted)" } ?? "") (\(count == 1 ? "1 operation" : "\(count) operations")"
+            + "\(isSuspended ? ", suspended" : "")\(isShutDown ? ", shut down" : ""))"
     }
 }
 
@@ -200,12 +217,12 @@ extension AsyncOperationQueue {
     /// This does not return while the queue is suspended and has operations, or while an operation waits for one that
     /// nobody adds. An operation that was cancelled before it was added does not count.
     ///
-    /// A body that awaits the idleness of another queue, itself or in a child task, releases its permit meanwhile. A
-    /// body or a handler that awaits the idleness of its own queue would wait for itself: such a call is ``Misuse``,
-    /// and returns at once. Baton cannot detect it in an unstructured task (`Task { }`).
+    /// A body that calls this method on another queue, itself or in a child task, releases its permit meanwhile. A body
+    /// or a handler that calls it on its own queue would wait for itself: such a call is ``Misuse``, and returns at
+    /// once. Baton cannot detect it in an unstructured task (`Task { }`).
     ///
     /// If an operation of the queue waits for the body, directly or not, neither could go on. Baton finds this after a
-    /// second or more, also if the operation waits for an exclusion that the body holds. The call is then ``Misuse``,
+    /// second or more, even if the operation waits for an exclusion that the body holds. The call is then ``Misuse``,
     /// and returns although the queue is not idle. Such a wait lasts forever on a seeded schedule and in a handler.
     /// Cancelling the body does not end its wait.
     public func waitUntilIdle() async {
@@ -229,6 +246,9 @@ extension AsyncOperationQueue {
     /// operation's body has returned, and throws the error that the operation's body throws. An error that the hook
     /// throws after the body has succeeded becomes the error of the operation. If the hook neither calls `body` nor
     /// throws, the operation fails with ``OperationError/misuse(_:)``; a second call of `body` throws this error.
+    ///
+    /// The body of a group is the run of its children. The hook holds no permit after it, so the hooks of several
+    /// groups may go on side by side, whatever the width of the queue.
     ///
     /// The first hook that was added is the outermost one. Bodies of queues without hooks pay nothing for this feature.
     /// For task-locals whose values come from the task that adds an operation, use the `taskLocals` parameter of the

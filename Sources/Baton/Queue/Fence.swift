@@ -25,8 +25,9 @@ extension AsyncOperationQueue {
     /// Adding an operation that was added before is ``Misuse`` and changes nothing.
     ///
     /// - Parameter operation: The operation that runs alone.
-    /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, otherwise for n operations
-    ///   that have been added since the last one. The barrier adds no cost to operations that are added later.
+    /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, or if the last one has joined
+    ///   another operation; otherwise for n operations that have been added since the last one. The barrier adds no
+    ///   cost to operations that are added later.
     @_disfavoredOverload  // The compiler would not report a mistake in the closure of `addBarrier { … }`.
     public func addBarrier(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
         core.addBarrier(operation, CallSite(file: file, line: line))
@@ -34,7 +35,7 @@ extension AsyncOperationQueue {
 
     /// Makes a barrier from a closure, adds it and returns it. See ``addBarrier(_:file:line:)``.
     ///
-    /// - Parameter body: The closure that runs as the body, on a task of the queue.
+    /// - Parameter body: The closure that runs as the body, on a task of the queue. It receives no context.
     /// - Returns: The barrier, which explanations and events call "barrier".
     /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, otherwise for n operations
     ///   that have been added since the last one.
@@ -49,7 +50,7 @@ extension AsyncOperationQueue {
     ///
     /// - Parameters:
     ///   - name: The name of the operation in explanations and events. Nil names it "barrier".
-    ///   - body: The closure that runs as the body, on a task of the queue.
+    ///   - body: The closure that runs as the body, on a task of the queue. It receives no context.
     /// - Returns: The barrier.
     /// - Complexity: O(n) for n operations in the queue if it has no unfinished barrier, otherwise for n operations
     ///   that have been added since the last one.
@@ -122,19 +123,19 @@ final class Fence: AnyOperation, @unchecked Sendable {
         // Operations that wait for the fence raise its priority, and the fence passes the priority on to its sources.
         currentPriority = .veryLow
         earlier?.users += 1
-        withLife { _ = $0.claim() }
+        withLife { _ = $0.adopt() }
         // The fence retains itself until it opens or nobody needs it.
         _ = Retained(self).handOver()
     }
 
     /// Opens the fence, after every operation that it waits for has finished.
     func open() {
-        if let (core, ending) = withLife({ life in orderedQueue.take().map { ($0, life.finish()) } }) {
+        if let (core, action) = withLife({ life in orderedQueue.take().map { ($0, life.finish()) } }) {
             if side == .behind {
                 let opened = core.state.withLock { $0.barriers.removeFinishedBarrier(of: self) }
                 withExtendedLifetime(opened) {}
             }
-            _ = core.complete(self, ending, continuing: false)
+            _ = core.complete(self, action, continuing: false)
         }
         Retained(handedOver: self).release()
     }

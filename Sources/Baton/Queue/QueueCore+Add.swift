@@ -1,8 +1,8 @@
-/// Adding operations, in three steps: claim, enter and link.
+/// Adding operations, in three steps: adopt, enter and link.
 ///
-/// Claiming makes the operation a member of this queue and freezes its dependencies. The operation enters the registry
-/// before anything can finish it. Linking registers it with its sources; if it is ready by then, it is listed together
-/// with the next batch.
+/// The queue adopts an operation, which freezes the dependencies of the operation: no other queue can take it any more.
+/// The operation then enters the registry, before anything can finish it. Linking registers it with its sources; if it
+/// is ready by then, it is listed together with the next batch.
 extension QueueCore {
     /// The number of operations that are entered and listed under one lock.
     private static let batchSize = 64
@@ -12,35 +12,25 @@ extension QueueCore {
     ///
     /// - Returns: False if the queue has been shut down. The operation has ended in that case.
     @discardableResult
-    func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
-        if operation.inputCount == 0 { return add(operation, callSite) }
-        let inputs = unaddedInputs(before: operation)
-        if let inputs, !inputs.isEmpty { add(inputs, nil) }
-        let isTaken = add(operation, callSite)
-        if inputs == nil { addInputs(of: operation) }
-        return isTaken
-    }
-
-    /// Adds one operation.
-    ///
-    /// - Returns: False if the queue has been shut down. The operation has ended in that case.
-    @discardableResult
     func add(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
+        let inputs = operation.inputCount == 0 ? [] : unaddedInputs(before: operation)
+        if let inputs, !inputs.isEmpty { add(inputs, nil) }
         var batch = Batch(origin: .outside, on: self)
-        claim(Retained(operation), callSite, &batch)
+        adopt(Retained(operation), callSite, &batch)
         var isTaken = true
         while !batch.isEmpty {
             if !enter(&batch) { isTaken = false }
         }
-        lookForCycles(closedBy: batch)
+        if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
+        if inputs == nil { addInputs(of: operation) }
         return isTaken
     }
 
     /// Adds operations in the order of the array. Operations that were added before are left alone, and are reported as
     /// misuse if there is a `callSite`.
     ///
-    /// - Parameter withInputs: True to add the inputs of the operations too; see ``addWithInputs(_:_:)``. Inputs that
-    ///   precede their readers in the array are added in its order.
+    /// - Parameter withInputs: True to add the inputs of the operations too; see ``add(_:_:)``. Inputs that precede
+    ///   their readers in the array are added in its order.
     func add(
         _ operations: [AnyOperation], from origin: SubmissionSource = .outside, run: UInt32 = 0,
         _ callSite: CallSite?, withInputs: Bool = false
@@ -55,43 +45,44 @@ extension QueueCore {
             if withInputs {
                 retained.use { operation in
                     if operation.inputCount == 0 { return }
-                    // Sources that precede the operation in the array have been claimed.
+                    // Sources that precede the operation in the array have been adopted.
                     guard let found = unaddedInputs(before: operation) else { return undecided.append(operation) }
                     if found.isEmpty { return }
-                    claim(found, &batch, &pace)
+                    adopt(found, &batch, &pace)
                     inputs += found
                 }
             }
-            claim(retained, callSite, &batch)
+            adopt(retained, callSite, &batch)
             if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
         // Enters once even if the batch is empty, because earlier batches may not have started a worker.
         repeat { enter(&batch) } while !batch.isEmpty
         withExtendedLifetime(inputs) {}
-        lookForCycles(closedBy: batch)
+        if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
         for operation in undecided { addInputs(of: operation) }
     }
 
     /// Adds a barrier. The fences before and behind it are set up under the same lock under which the barrier enters.
     func add(barrier: AnyOperation, _ callSite: CallSite?) {
         var batch = Batch(origin: .outside, on: self)
-        claim(Retained(barrier), callSite, &batch)
-        guard let claimed = batch.claimed.first else { return }
+        adopt(Retained(barrier), callSite, &batch)
+        guard let adopted = batch.adopted.first else { return }
         let (decision, fenced) = change { state in
-            let decision = state.admissionDecision(for: .outside)
+            let decision = state.admissionDecision(for: .outside, isAdmitted: batch.isAdmitted)
             if !decision.isClosed { state.setUpFences(around: barrier, on: self) }
-            insert(claimed, &state)
+            insert(adopted, &state)
             return (decision, decision.isClosed ? nil : state.barriers.newest)
         }
+        endAdmission(&batch)
         if stalls.isWatched { stalls.adjust(on: self) }
         batch = Batch(origin: .outside, on: self)
         if let fenced { link(fenced.before, &batch) }
         // The barrier waits for the fence before it, and this fence waits for the earlier ones.
         apply(fenced.map { .behind($0.before) } ?? decision, to: barrier)
-        link(claimed, &batch)
+        link(adopted, &batch)
         if let fenced { link(fenced.behind, &batch) }
         while !batch.isEmpty { enter(&batch) }
-        lookForCycles(closedBy: batch)
+        if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
     }
 
     /// Decides after which batches a long add starts a worker if none is starting: the 1st, the 4th, the 16th, and
@@ -119,9 +110,12 @@ extension QueueCore {
         /// The values of the task-locals that the queue carries, or nil if it carries none.
         let taskLocals: TaskLocalValues?
         var isObserved: Bool
+        /// True if the queue has admitted the adopted operations before they enter, because one of them may replace
+        /// others. The queue is held until they have entered.
+        var isAdmitted = false
         var count = 0
-        /// Operations that are claimed and have not entered.
-        var claimed = IntrusiveList()
+        /// Operations that are adopted and have not entered.
+        var adopted = IntrusiveList()
         /// Operations that have entered, are linked and ready, and have not been listed.
         var ready = IntrusiveList()
         /// Operations that somebody already awaited when they were linked and that wait for others. Each may have
@@ -139,36 +133,30 @@ extension QueueCore {
             isObserved = core.broadcaster.isObserved
             taskLocals = core.taskLocalValues
         }
-
-        @inline(__always)
-        mutating func clear() {
-            count = 0
-            claimed = IntrusiveList()
-            ready = IntrusiveList()
-        }
     }
 
-    /// Claims the inputs of an operation. The caller retains them until the end of the add.
+    /// Adopts the inputs of an operation. The caller retains them until the end of the add.
     @inline(never)
-    private func claim(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
+    private func adopt(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
         for input in inputs {
-            claim(Retained(input), nil, &batch)
+            adopt(Retained(input), nil, &batch)
             if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
     }
 
-    /// Claims one operation. Consumes the reference, which the queue holds until the operation has finished.
+    /// Adopts one operation. Consumes the reference, which the queue holds until the operation has finished.
     @inline(__always)
-    private func claim(
+    private func adopt(
         _ operation: consuming Retained<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
     ) {
-        let claim = operation.use { operation in
+        let adoption = operation.use { operation in
             operation.withLife { life in
-                let claim = life.claim()
-                if case .claimed(let isAwaited, _) = claim {
+                let adoption = life.adopt()
+                if case .adopted(let isAwaited, _) = adoption {
                     operation.unretainedCore = Unretained(self)
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
+                    if operation.kinship == .childOfPlannedGroup { operation.countsItsPlannedGroup(&life) }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if let values = batch.taskLocals { life.ensureOptionalState().taskLocals = values }
                     if isAwaited { operation.dependencyCounter.noteAwaited() }
@@ -176,33 +164,47 @@ extension QueueCore {
                         operation.holdEvents(for: broadcaster, isQueueObserved: batch.isObserved, &life)
                     }
                 }
-                return claim
+                return adoption
             }
         }
-        if case .claimed(_, let isPrepared) = claim {
-            if isPrepared { operation.use { prepare($0, batch.origin) } }
-            batch.claimed.append(operation.handOver())
+        if case .adopted(_, let isPrepared) = adoption {
+            if isPrepared { operation.use { prepare($0, &batch) } }
+            batch.adopted.append(operation.handOver())
             batch.count += 1
         } else {
-            refuse(operation.take(), claim, callSite)
+            refuse(operation.take(), adoption, callSite)
         }
     }
 
     /// Performs the steps that few operations need: it ends an operation on a broken cycle, enters its identities, and
     /// starts its waiting limit. Other threads cannot reach the operation through the queue yet.
     @inline(never)
-    private func prepare(_ operation: AnyOperation, _ origin: SubmissionSource) {
+    private func prepare(_ operation: AnyOperation, _ batch: inout Batch) {
         // An operation that the queue refuses is not a duplicate and replaces no other operation.
-        if case .closed = state.withLock({ $0.admissionDecision(for: origin) }) { return }
+        if !batch.isAdmitted {
+            batch.isAdmitted = state.withLock { state in
+                if state.admissionDecision(for: batch.origin).isClosed { return false }
+                holds.begin()
+                return true
+            }
+            if !batch.isAdmitted { return }
+        }
         if operation.endIfOnBrokenCycle() { return }
         if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.claimIdentity(on: self) }
         limitWaiting(of: operation)
     }
 
+    /// Releases the queue after the admitted operations have entered.
+    private func endAdmission(_ batch: inout Batch) {
+        if !batch.isAdmitted { return }
+        batch.isAdmitted = false
+        endHold()
+    }
+
     @inline(never)
-    private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
+    private func refuse(_ operation: AnyOperation, _ adoption: Lifecycle.Adoption, _ callSite: CallSite?) {
         // An operation that was cancelled before its first add has finished too, but that add is not misuse.
-        let wasAdded = if case .addedBefore = claim { true } else { operation.unretainedCore != nil }
+        let wasAdded = if case .addedBefore = adoption { true } else { operation.unretainedCore != nil }
         guard wasAdded, let callSite else { return }
         let wasPulledIn = operation.withLife { $0.takeWasAddedAsUpstream() }
         if wasPulledIn, operation.queueNumber == number { return }
@@ -218,22 +220,22 @@ extension QueueCore {
         return other == number ? nil : QueueDirectory.find(other)?.name
     }
 
-    /// Enters the claimed operations under one lock. Under the same lock it lists the ready operations of the previous
-    /// batch, and those claimed operations that have no dependencies.
+    /// Enters the adopted operations under one lock. Under the same lock it lists the ready operations of the previous
+    /// batch, and those adopted operations that have no dependencies.
     ///
-    /// - Returns: False if the queue refuses the operations that were claimed.
+    /// - Returns: False if the queue refuses the operations that were adopted.
     @discardableResult
     private func enter(_ batch: inout Batch, startsWorkers: Bool = true) -> Bool {
-        let (claimed, count, ready) = (batch.claimed, batch.count, batch.ready)
-        batch.clear()
+        let (adopted, count, ready) = (batch.adopted, batch.count, batch.ready)
+        (batch.adopted, batch.count, batch.ready) = (IntrusiveList(), 0, IntrusiveList())
         // The operations to link: those with dependencies or observers, those behind a fence, and those that have ended
-        // since the claim.
+        // since the adoption.
         var rest = IntrusiveList()
         let decision = change(startsWorkers: startsWorkers) { state in
-            let decision = state.admissionDecision(for: batch.origin)
+            let decision = state.admissionDecision(for: batch.origin, isAdmitted: batch.isAdmitted)
             if case .behind(let fence) = decision { state.addUsers(count, of: fence) }
             ready.forEach { state.scheduler.append($0) }
-            claimed.forEach { operation in
+            adopted.forEach { operation in
                 insert(operation, &state)
                 let isListed = operation.use { operation in
                     guard decision.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
@@ -247,6 +249,7 @@ extension QueueCore {
             }
             return decision
         }
+        endAdmission(&batch)
         rest.forEach { operation in
             operation.use { apply(decision, to: $0) }
             link(operation, &batch)
@@ -258,15 +261,14 @@ extension QueueCore {
             batch.isObserved.toggle()
             observeOperations()
         }
-        if case .closed = decision { return claimed.isEmpty }
-        return true
+        return !decision.isClosed || adopted.isEmpty
     }
 
     /// Links an operation to its sources. The caller of the add retains the operation: once it is linked, another
     /// thread may run and release it.
     @inline(__always)
-    private func link(_ claimed: Unretained<AnyOperation>, _ batch: inout Batch) {
-        claimed.use { operation in
+    private func link(_ adopted: Unretained<AnyOperation>, _ batch: inout Batch) {
+        adopted.use { operation in
             let linked: DependencyCounter.Linked
             var links = Links()
             var hasPublishedReady = false
@@ -275,9 +277,9 @@ extension QueueCore {
                 linked = .endedWithoutLinks
             } else {
                 let level = operation.currentPriority
-                operation.edges.enter(claimed) { links.register($0, with: $1, at: level) }
+                operation.edges.enter(adopted) { links.register($0, with: $1, at: level) }
                 if links.foundLower { operation.raiseSources() }
-                // A source may have ended since the claim because of a cycle with this operation.
+                // A source may have ended since the adoption because of a cycle with this operation.
                 if links.foundFinished { operation.endIfSourceEndedOnCycle() }
                 let isWaiting = links.registered > 0
                 let added = operation.isObserved ? operation.makeAddedEvent(from: batch.origin) : nil
@@ -291,10 +293,10 @@ extension QueueCore {
             if linked.wasEnded {
                 operation.endAfterLinking()
                 // Otherwise the thread that counts the operation down to zero releases it.
-                if linked.isReady { Retained(handedOver: claimed).release() }
+                if linked.isReady { Retained(handedOver: adopted).release() }
             } else if linked.isReady {
                 if operation.isObserved, !hasPublishedReady { operation.publishReady() }
-                batch.ready.append(claimed)
+                batch.ready.append(adopted)
             } else if links.waitsForAdded, linked.wasAwaited {
                 batch.suspects.append(operation)
             }
@@ -315,12 +317,6 @@ extension QueueCore {
             batch.suspects.append(fence)
         }
         batch.links += links.registered
-    }
-
-    /// Searches for cycles once for the whole add. One search per operation would walk the same graph repeatedly.
-    @inline(__always)
-    private func lookForCycles(closedBy batch: borrowing Batch) {
-        if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
     }
 
     private struct Links {
@@ -351,6 +347,14 @@ extension QueueCore {
 }
 
 extension AnyOperation {
+    /// Counts the group that has not started and has this operation as a child, because the operation's kinship does
+    /// not change any more. The caller holds the operation's lock.
+    @inline(never)
+    fileprivate final func countsItsPlannedGroup(_ life: inout Lifecycle) {
+        kinship = .none
+        life.ensureOptionalState().otherPlannedGroups += 1
+    }
+
     /// Marks the operation as a child. The caller holds the operation's lock.
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
@@ -398,19 +402,26 @@ enum AdmissionDecision {
     case open
     /// The operation starts after this fence has opened.
     case behind(Fence)
-    /// The operation does not run, and ends with this error.
-    case closed(OperationError)
+    /// The operation does not run, and ends with an error.
+    case closed(Refusal)
+    /// The queue admitted the operation before it was cut off: the operation is cancelled with everything in the queue.
+    case cutOff
+
+    enum Refusal {
+        case shutDown
+        case released
+    }
 
     var isOpen: Bool {
         switch self {
         case .open: true
-        case .behind, .closed: false
+        case .behind, .closed, .cutOff: false
         }
     }
 
     var isClosed: Bool {
         switch self {
-        case .closed: true
+        case .closed, .cutOff: true
         case .open, .behind: false
         }
     }
@@ -419,12 +430,16 @@ enum AdmissionDecision {
 extension QueueCore.State {
     /// Decides how an operation is added. An operation that a body awaits passes the barriers, because a barrier may
     /// wait for that body: it is a body of this queue, or of another queue for which a body of this queue waits.
-    func admissionDecision(for origin: SubmissionSource) -> AdmissionDecision {
+    ///
+    /// - Parameter isAdmitted: True if the queue was not closed to the operation a moment ago, and has been held since.
+    func admissionDecision(for origin: SubmissionSource, isAdmitted: Bool = false) -> AdmissionDecision {
         switch (origin, shutdownState) {
-        case (_, .closed), (.outside, .draining): return .closed(.queueShutDown)
+        case (_, .closed) where isAdmitted: return .cutOff
+        case (_, .closed): return .closed(.shutDown)
+        case (.outside, .draining) where !isAdmitted: return .closed(.shutDown)
         // Nobody can resume a released queue.
-        case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
-        case (.outside, .running), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
+        case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.released)
+        case (.outside, _), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
         case (.awaited, _), (.child, _): return .open
         }
     }
@@ -438,8 +453,15 @@ extension QueueCore {
         case .open: break
         case .behind(let fence): addDependency(on: fence, to: operation)
         // The thread that links the operation finds this end and completes it.
-        case .closed(let error): _ = operation.endBeforeRun(with: error)
+        case .closed(.shutDown): _ = operation.endBeforeRun(with: shutDownError(refusing: operation))
+        case .closed(.released): _ = operation.endBeforeRun(with: .queueReleased)
+        case .cutOff: operation.cancel(reason: .queue) { _ in true }
         }
+    }
+
+    /// The error of an operation that this queue refuses, because it was shut down.
+    func shutDownError(refusing operation: AnyOperation) -> OperationError {
+        .queueShutDown(refused: operation.reference, queue: name)
     }
 
     private func addDependency(on fence: Fence, to operation: AnyOperation) {

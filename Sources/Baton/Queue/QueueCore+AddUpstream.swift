@@ -152,7 +152,7 @@ extension AnyOperation {
     private final func unseenSources(_ scope: UpstreamScope, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
         switch life.phase {
         case .created: scope == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
-        // The add that claimed this operation adds its inputs.
+        // The add that adopted this operation adds its inputs.
         case .added: scope == .inputs || life.isUpstreamAdded ? [] : edges.all.filter { !$0.isFence }[...]
         case .evaluating, .executing, .finishing, .finished: []
         }

@@ -16,7 +16,7 @@ final class QueueCore: Sendable {
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
         /// The iterations over sequences that add an operation for each element and have not ended, numbered in order
         /// of arrival.
-        var shutdownListeners: [ObjectIdentifier: (number: UInt64, listener: any ShutdownListener)] = [:]
+        var shutdownListeners: ShutdownListeners = [:]
         var lastShutdownListener: UInt64 = 0
         var barriers = Barriers()
         /// Operations that may have closed a cycle, kept for a sweep.
@@ -28,11 +28,11 @@ final class QueueCore: Sendable {
         /// The queue itself while it has operations, nil otherwise.
         var itself: QueueCore?
 
-        /// True if the queue is idle as soon as ``holders`` is zero.
+        /// True if the queue is idle as soon as ``holds`` is zero.
         var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isIdle }
 
         /// True if the operation would wait for the queue to be resumed although nobody can resume it any more.
-        func strands(_ operation: AnyOperation) -> Bool {
+        func canNeverRun(_ operation: AnyOperation) -> Bool {
             isReleased && scheduler.isSuspended && !operation.goesFirst
         }
     }
@@ -41,7 +41,7 @@ final class QueueCore: Sendable {
     /// The number of workers and other threads that may still have to release an operation which is not in the registry
     /// any more. A thread counts itself before it removes the operation, so that no operation is alive when the queue
     /// is idle (G31).
-    let holders = HoldCounter()
+    let holds = HoldCounter()
     /// The value of ``Scheduler/hint`` after the last change, which lets a worker go on without the lock. A worker may
     /// read a stale value while another thread changes the queue. Then one operation starts one position too early or
     /// too late.
@@ -116,13 +116,13 @@ final class QueueCore: Sendable {
             let result = body(&state)
             let action = assignPermit(&state, startsWorkers: startsWorkers)
             let ended = state.scheduler.takeEnded()
-            if ended != nil { addHolder() }
+            if ended != nil { holds.begin() }
             return (result, action, ended)
         }
         perform(action)
         if let ended {
             IntrusiveList.forEach(from: ended) { Retained(handedOver: $0).release() }
-            removeHolder()
+            endHold()
         }
         return result
     }
@@ -221,21 +221,26 @@ final class QueueCore: Sendable {
         }
     }
 
-    @inline(__always)
-    func addHolder() { holders.begin() }
-
-    /// Ends one hold of ``holders``, after the caller has released the operations that it held. The queue may be idle
+    /// Ends one hold of ``holds``, after the caller has released the operations that it held. The queue may be idle
     /// from then on.
     @inline(__always)
-    func removeHolder() {
-        if holders.end() { lastHolderWasRemoved() }
+    func endHold() {
+        if holds.end() { lastHoldEnded() }
+    }
+
+    /// Calls `body`, which may retain operations of the queue. The queue is not idle before `body` has returned and has
+    /// released them.
+    func holding<Result>(_ body: () -> Result) -> Result {
+        holds.begin()
+        defer { endHold() }
+        return body()
     }
 
     @inline(never)
-    private func lastHolderWasRemoved() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
+    private func lastHoldEnded() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
 
     func isIdle(_ state: borrowing State) -> Bool {
-        state.hasNothingToDo && holders.isZero
+        state.hasNothingToDo && holds.isZero
     }
 
     func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
@@ -271,11 +276,11 @@ extension QueueCore {
     /// Ends the operations that nobody can start any more, because the last handle of the queue was released while the
     /// queue was suspended.
     func lastHandleWasReleased() {
-        let stranded = state.withLock { state in
+        let operations = state.withLock { state in
             state.isReleased = true
-            return state.registry.members().filter { state.strands($0) }
+            return state.registry.members().filter { state.canNeverRun($0) }
         }
-        for operation in stranded { operation.endUnlessRetried(with: .queueReleased)?.complete() }
+        for operation in operations { operation.endUnlessRetried(with: .queueReleased)?.complete() }
     }
 }
 

@@ -13,6 +13,12 @@ final class QueueWait: Sendable {
         case admission(UInt64)
     }
 
+    /// A decision of a queue for which many bodies may wait at once: that it is idle, or that it admits submissions.
+    struct Decision: Hashable {
+        let core: ObjectIdentifier
+        let isIdleness: Bool
+    }
+
     /// The queue that decides.
     let core: QueueCore
     /// The queue of the body.
@@ -47,7 +53,19 @@ final class QueueWait: Sendable {
         QueueWaits.add(self)
     }
 
-    /// Called when the body has got the outcome of the placeholder.
+    var decision: Decision { Decision(core: ObjectIdentifier(core), isIdleness: goal == .idleness) }
+
+    /// The operations of the queue on which the decision depends: all unfinished ones for its idleness, and those that
+    /// have not begun for an admission.
+    var membersThatDecide: [AnyOperation] {
+        let members = core.state.withLock { $0.registry.members() }
+        return switch goal {
+        case .idleness: members.filter { !$0.hasFinished }
+        case .admission: members.filter(\.isPending)
+        }
+    }
+
+    /// Called when the body has received the outcome of the placeholder.
     ///
     /// - Parameter error: The error, if the wait did not end by itself.
     func didEnd(_ error: OperationError?) {
@@ -73,14 +91,12 @@ extension QueueCore {
     /// Waits until the queue is idle. If a body calls this, an operation stands for the idleness, so that the body
     /// releases its permit and explanations say what it waits for.
     ///
-    /// - Parameter afterClosing: Whether to wait first until the queue is closed.
-    func waitUntilIdleReleasingPermit(afterClosing: Bool = false) async {
-        guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
-            return await waitUntilIdle(afterClosing: afterClosing)
+    /// - Parameter end: The event that ends the wait.
+    func waitUntilIdleReleasingPermit(_ end: IdleWaitEnd = .idle) async {
+        guard let body = WorkerTaskContext.current?.running, let queue = body.coreIfUnderWay else {
+            return await waitUntilIdle(end)
         }
-        let idleness = AsyncOperation("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {
-            await self.waitUntilIdle(afterClosing: afterClosing)
-        }
+        let idleness = AsyncOperation("idleness of \(name?.quoted ?? "a queue")") { await self.waitUntilIdle(end) }
         let wait = QueueWait(of: body, in: queue, for: .idleness, of: self, idleness)
         do throws(OperationError) {
             try await idleness.value
@@ -88,10 +104,19 @@ extension QueueCore {
         } catch { wait.didEnd(error) }
     }
 
-    private func waitUntilIdle(afterClosing: Bool) async {
-        if afterClosing { await waitUntilClosed() }
-        await waitUntilIdle()
+    private func waitUntilIdle(_ end: IdleWaitEnd) async {
+        if end == .endOfLaterShutdown { await waitUntilClosed() }
+        repeat { await waitUntilIdle() } while end != .idle && !closeIfIdle()
     }
+}
+
+/// The event that ends a wait for the idleness of a queue.
+enum IdleWaitEnd {
+    case idle
+    /// The queue is idle, and is then closed: its shutdown has ended.
+    case endOfShutdown
+    /// Like ``endOfShutdown``, after a wait until the shutdown begins.
+    case endOfLaterShutdown
 }
 
 // MARK: - Searching
@@ -136,6 +161,11 @@ enum QueueWaits {
     fileprivate static func remove(_ wait: QueueWait) {
         // The waits are released outside the lock.
         _ = state.withLock { $0.waits.removeValue(forKey: ObjectIdentifier(wait.placeholder)) }
+    }
+
+    /// Returns the wait for which an operation stands, or nil for other operations.
+    static func wait(of placeholder: AnyOperation) -> QueueWait? {
+        state.withLock { $0.waits[ObjectIdentifier(placeholder)]?.wait }
     }
 
     /// Returns the time for which the caller has to start a timer, or nil if an earlier search is scheduled.
@@ -189,22 +219,33 @@ enum QueueWaits {
     }
 
     private static func pass() -> Pass {
-        // The queues are not idle before the pass has released the operations that it has seen.
-        let cores = state.withLock { state in
-            let cores = state.waits.values.flatMap { [$0.wait.core, $0.wait.queue] }
-            return Dictionary(cores.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values
-        }
-        for core in cores { core.addHolder() }
-        let result = endDeadlocks()
-        for core in cores { core.removeHolder() }
+        let (result, cores) = endDeadlocks()
+        for core in cores { core.endHold() }
         return result
     }
 
-    private static func endDeadlocks() -> Pass {
-        let waits = state.withLock { $0.waits.values.sorted { $0.number < $1.number }.map(\.wait) }
-        let origins = waits.lazy.filter(\.isSearched).map(\.placeholder)
-        guard let first = WaitSimulation(from: Array(origins), through: QueueDecisions(waits)), !first.isClear,
-            let second = WaitSimulation(from: Array(origins), through: QueueDecisions(waits))
+    /// Returns the waits to search, and holds their queues: these are not idle before the caller has released the
+    /// operations that the search has seen. The holds begin under the lock, before the bodies of these waits can end.
+    /// Waits on seeded schedules are left out, because the end of a hold would bring them a job from outside.
+    private static func holdWaits() -> (waits: [QueueWait], cores: [QueueCore]) {
+        state.withLock { state in
+            let waits = state.waits.values.filter(\.wait.isSearched).sorted { $0.number < $1.number }.map(\.wait)
+            let cores = waits.flatMap { [$0.core, $0.queue] }
+            for core in cores { core.holds.begin() }
+            return (waits, cores)
+        }
+    }
+
+    /// Returns what the search has found, and the queues whose holds the caller ends. The waits are released before.
+    private static func endDeadlocks() -> (Pass, [QueueCore]) {
+        let (waits, cores) = holdWaits()
+        return (endDeadlocks(among: waits), cores)
+    }
+
+    private static func endDeadlocks(among waits: [QueueWait]) -> Pass {
+        let origins = waits.map(\.placeholder)
+        guard let first = WaitSimulation(from: origins, through: QueueDecisions(waits)), !first.isClear,
+            let second = WaitSimulation(from: origins, through: QueueDecisions(waits))
         else { return .foundNothing }
         return switch first.resolve(confirmedBy: second) {
         case .unconfirmed, .queuesLeft: .mustLookAgain
@@ -218,16 +259,11 @@ enum QueueWaits {
 /// All waits for the idleness of a queue share one operation that stands for it, and so do all waits for room in it. So
 /// the number of edges grows with the operations of the queue and the waits, and not with their product.
 struct QueueDecisions {
-    private struct Key: Hashable {
-        let core: ObjectIdentifier
-        let isIdleness: Bool
-    }
-
     private var waits: [ObjectIdentifier: QueueWait]
     /// The waits of the operations that are to be admitted.
     private var submissions: [ObjectIdentifier: QueueWait]
     private var keys: [ObjectIdentifier: (wait: QueueWait, isIdleness: Bool)] = [:]
-    private var shared: [Key: AnyOperation] = [:]
+    private var shared: [QueueWait.Decision: AnyOperation] = [:]
 
     init(_ waits: [QueueWait] = []) {
         self.waits = Dictionary(waits.map { (ObjectIdentifier($0.placeholder), $0) }) { first, _ in first }
@@ -256,11 +292,11 @@ struct QueueDecisions {
     }
 
     private mutating func sharedOperation(for wait: QueueWait) -> AnyOperation {
-        let key = Key(core: ObjectIdentifier(wait.core), isIdleness: wait.goal == .idleness)
-        if let operation = shared[key] { return operation }
+        let decision = wait.decision
+        if let operation = shared[decision] { return operation }
         let operation = AsyncOperation<Void> {}
-        shared[key] = operation
-        keys[ObjectIdentifier(operation)] = (wait, key.isIdleness)
+        shared[decision] = operation
+        keys[ObjectIdentifier(operation)] = (wait, decision.isIdleness)
         return operation
     }
 }

@@ -30,7 +30,8 @@
 /// A count below 1, a period that is not positive, or a burst below 1 or above the count ends the operation with
 /// ``OperationError/misuse(_:)``. If two operations give the same rate different numbers, that is reported as
 /// ``Misuse``, and the slower rate counts for both until the rate has been unused for so long that it would allow a
-/// whole burst. If one operation has two rates of the same name, the slower one counts.
+/// whole burst. If one operation has two rates of the same name with different numbers, that is reported as well, and
+/// the slower one counts.
 ///
 /// An operation with several rates starts when all of them allow it; operations that use each of these rates all the
 /// time may overtake it. An operation that also needs an exclusion releases it while it waits for the rate, and takes
@@ -49,9 +50,11 @@ public struct Rate: OperationCondition, Hashable {
     let period: Duration
     /// The number of starts that may come at once.
     let burst: Int
+    /// The source location where the rate was added to an operation, for reports about its numbers.
+    var declarationSite = DeclarationSite.unknown
 
     /// The name in typographic quotes, for errors and explanations.
-    public var name: String { "‘\(key.singleLine)’" }
+    public var name: String { key.quoted }
 
     /// Returns ``ConditionResult/satisfied``: the operation waits for its turn after its conditions have been
     /// evaluated.
@@ -95,12 +98,29 @@ extension OperationCondition where Self == Rate {
 
 extension Rate: CustomStringConvertible {
     /// The name, the count and the period, such as "‘partner API’ (100 in 60 seconds)".
-    public var description: String {
+    public var description: String { "\(name) (\(numbers))" }
+
+    fileprivate var numbers: String {
         let time =
             period.attoseconds % 1_000_000_000_000_000_000 == 0
             ? "\(period.components.seconds) second\(period == .seconds(1) ? "" : "s")"
             : ExplanationFormatter.text(period)
-        return "\(name) (\(count) in \(time)\(burst == 1 ? "" : ", up to \(burst) at once"))"
+        return "\(count) in \(time)\(burst == 1 ? "" : ", up to \(burst) at once")"
+    }
+}
+
+/// Two rates of one name with different numbers.
+struct RateConflict {
+    let rate: Rate
+    let other: Rate
+    /// True if one operation has both rates.
+    let isOfOneOperation: Bool
+
+    func misuse(of operation: OperationReference) -> Misuse {
+        let user = isOfOneOperation ? "for the same operation" : "elsewhere"
+        return Misuse(
+            .conflictingRates(name: rate.name), operation: operation, declaredAt: rate.declarationSite,
+            other: "is \(rate.numbers) here and \(other.numbers) \(user)\(other.declarationSite.suffix)")
     }
 }
 

@@ -9,8 +9,8 @@ enum RateManager {
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: QueueCore
     ) -> RateTable.StartResult {
         let clock = core.time.clockIdentity
-        let now = now(of: core)
-        let (result, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
+        let reading = reading(in: core)
+        let (result, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: reading) }
         perform(changes)
         operation.use { report(conflicts, of: $0) }
         return result
@@ -28,11 +28,11 @@ enum RateManager {
     /// use the operation any more.
     static func wait(_ operation: Unretained<AnyOperation>, for rates: [Rate], in core: QueueCore) {
         let clock = core.time.clockIdentity
-        let now = now(of: core)
+        let reading = reading(in: core)
         // Retained, because the operation may have its turn, run and be released before this method returns.
         let retained = operation.object
         let (conflicts, changes) = table.withLock {
-            $0.wait(operation, rates, in: Unretained(core), on: clock, at: now)
+            $0.wait(operation, rates, in: Unretained(core), on: clock, at: reading)
         }
         perform(changes)
         // The operation may have ended before the table knew it. A later end finds it in the table.
@@ -40,12 +40,12 @@ enum RateManager {
         report(conflicts, of: retained)
     }
 
-    private static func report(_ conflicts: [Misuse.Kind], of operation: AnyOperation) {
-        for conflict in conflicts { operation.report(Misuse(conflict, operation: operation.reference)) }
+    fileprivate static func report(_ conflicts: [RateConflict], of operation: AnyOperation) {
+        for conflict in conflicts { operation.report(conflict.misuse(of: operation.reference)) }
     }
 
     /// Passes the turns of an operation whose queue was suspended to the operations behind it. The operation requests
-    /// its rates again when a worker takes it up.
+    /// its rates again when a worker dequeues it.
     static func returnTurns(by operation: AnyOperation) {
         perform(table.withLock { $0.returnTurns(by: Unretained(operation)) })
     }
@@ -69,17 +69,19 @@ enum RateManager {
         withExtendedLifetime(clockRates) {}
     }
 
-    /// The time on the queue's clock, which is the user's code and therefore read outside the lock.
-    private static func now(of core: QueueCore) -> Duration {
-        table.withLock { $0.register(queue: core.number, core.time) }.now
+    /// Reads the queue's clock, which is the user's code and therefore read outside the lock.
+    private static func reading(in core: QueueCore) -> RateTable.Reading {
+        let (time, number) = table.withLock { $0.register(queue: core.number, core.time) }
+        return RateTable.Reading(number: number, time: time.now)
     }
 
     // MARK: Turns
 
     static func timerFired(_ timer: RateTimer) {
-        let now = timer.time.now
+        let number = table.withLock { $0.readingNumber(on: timer.key.clock) }
+        let reading = RateTable.Reading(number: number, time: timer.time.now)
         let (turns, held, change) = table.withLock { table in
-            let (turns, change) = table.takeTurns(timer, at: now)
+            let (turns, change) = table.takeTurns(timer, at: reading)
             return (turns, turns.map { HeldOperation($0) }, change)
         }
         defer { withExtendedLifetime(held) {} }
@@ -93,7 +95,7 @@ enum RateManager {
             // Otherwise the operation has ended before its turn.
             if let core {
                 operation.use { if $0.isObserved { $0.publishRateEvent(.granted) } }
-                core.listAgain(withTurn: operation)
+                core.requeue(withTurn: operation)
             } else {
                 Retained(handedOver: operation).release()
             }
@@ -134,13 +136,17 @@ enum RateManager {
     }
 }
 
-/// How a worker starts an operation that has rates.
+/// The start of an operation that has rates, on its worker.
 extension QueueCore {
     /// Asks the rates of an operation for a start. Returns nil if the operation waits for its turn; the worker must not
     /// use it any more, because it may have run or ended meanwhile.
     func requestStart(
         of operation: Unretained<AnyOperation>, from rates: [Rate], holdsExclusions: Bool, on worker: Worker
     ) -> Lifecycle.PreconditionAction? {
+        operation.use { operation in
+            let conflicts = operation.withLife { $0.optionalState?.preconditions.takeRateConflicts() ?? [] }
+            RateManager.report(conflicts, of: operation)
+        }
         switch RateManager.start(operation, rates, in: self) {
         case .started:
             let action = operation.use { operation in
@@ -162,25 +168,21 @@ extension QueueCore {
                 guard let taken else { return .endedBefore }
                 granted = taken
             }
-            tell(operation, waitsFor: rate)
+            operation.use { if $0.isObserved { $0.publishRateEvent(.waitingForRate("\(rate)")) } }
             RateManager.wait(operation, for: rates, in: self)
             ExclusionManager.notifyGranted(granted)
             return nil
         }
     }
 
-    private func tell(_ operation: Unretained<AnyOperation>, waitsFor rate: Rate) {
-        operation.use { if $0.isObserved { $0.publishRateEvent(.waitingForRate("\(rate)")) } }
-    }
-
     /// Lists an operation that has its turn; it starts when there is a permit. If its queue is suspended, its turns and
     /// exclusions pass to others.
-    func listAgain(withTurn operation: Unretained<AnyOperation>) {
+    func requeue(withTurn operation: Unretained<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
-        switch change({ $0.list(again: operation, hasDependencies) }) {
+        switch change({ $0.requeue(operation, hasDependencies) }) {
         case .listed: break
         case .heldBySuspension: ExclusionManager.notifyGranted(listWithoutExclusions(operation))
-        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
+        case .canNeverRun(let operation): operation.endBeforeRun(with: .queueReleased)?.complete()
         }
     }
 }

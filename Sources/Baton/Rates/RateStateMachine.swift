@@ -2,7 +2,8 @@
 struct RateLimits: Hashable {
     /// The average time from one start to the next.
     let interval: Duration
-    /// How much earlier than by the interval a start may come: the burst without its first start, times the interval.
+    /// The time by which a start may come earlier than the interval demands: the burst without its first start, times
+    /// the interval.
     let tolerance: Duration
 
     init(count: Int, period: Duration, burst: Int) {

@@ -18,6 +18,14 @@ struct RateTable {
         let next: (timerService: TimerService, timer: RateTimer, time: Duration)?
     }
 
+    /// A reading of a clock, which is the user's code and therefore read outside the lock. So another thread may use a
+    /// later reading first; see ``advance(to:on:)``.
+    struct Reading {
+        /// The number of readings of the clock that had been used before this one was made.
+        let number: UInt64
+        let time: Duration
+    }
+
     /// The rates on one clock.
     private final class ClockRates {
         let time: TimeSource
@@ -28,6 +36,11 @@ struct RateTable {
         /// When the number of rates reaches this, unused rates are removed.
         var limit = ClockRates.leastLimit
 
+        /// The number of readings of the clock that have been used.
+        var readingNumber: UInt64 = 0
+        /// The time of the last reading.
+        var now = Duration.zero
+
         static let leastLimit = 16
 
         init(_ time: TimeSource) { self.time = time }
@@ -35,11 +48,16 @@ struct RateTable {
 
     private final class RateEntry {
         var machine: RateStateMachine<PlacedOperation>
+        /// The rate that has given the limits of the machine.
+        var rate: Rate
         var timer: Timer?
         /// True after a conflict between the limits that two operations give this rate has been reported.
         var hasConflict = false
 
-        init(_ machine: RateStateMachine<PlacedOperation>) { self.machine = machine }
+        init(_ rate: Rate, at now: Duration) {
+            self.rate = rate
+            machine = RateStateMachine(rate.limits, at: now)
+        }
     }
 
     /// An operation that waits for a rate, and the index of the rate among those of the operation.
@@ -106,12 +124,26 @@ struct RateTable {
 
     // MARK: Clocks
 
-    /// Registers a queue with its clock. Returns the clock that measures the rates of the queue's operations.
-    mutating func register(queue number: UInt32, _ time: TimeSource) -> TimeSource {
+    /// Registers a queue with its clock. Returns the clock that measures the rates of the queue's operations, and the
+    /// number of its next ``Reading``.
+    mutating func register(queue number: UInt32, _ time: TimeSource) -> (time: TimeSource, readingNumber: UInt64) {
         let clockRates = clocks[time.clockIdentity] ?? ClockRates(time)
         clocks[time.clockIdentity] = clockRates
         if !time.isSystemClock { clockRates.queues.insert(number) }
-        return clockRates.time
+        return (clockRates.time, clockRates.readingNumber)
+    }
+
+    /// The number of the next ``Reading`` of a clock.
+    func readingNumber(on clock: ObjectIdentifier) -> UInt64 { clocks[clock]?.readingNumber ?? 0 }
+
+    /// Returns the time of a reading. If other threads have used readings since this one was made, it may be out of
+    /// date, and the latest time counts. Otherwise an earlier time than before means that the clock has gone back.
+    private func advance(to reading: Reading, on clock: ObjectIdentifier) -> Duration {
+        guard let clockRates = clocks[clock] else { return reading.time }
+        let isCurrent = reading.number == clockRates.readingNumber
+        clockRates.now = isCurrent ? reading.time : max(reading.time, clockRates.now)
+        clockRates.readingNumber += 1
+        return clockRates.now
     }
 
     /// Removes a queue. Returns an object that the caller releases after unlocking.
@@ -133,11 +165,12 @@ struct RateTable {
 
     /// Counts a start of the operation in all of these rates, if all of them allow it.
     mutating func start(
-        _ operation: Unretained<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
-    ) -> (result: StartResult, conflicts: [Misuse.Kind], changes: [TimerChange]) {
+        _ operation: Unretained<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at reading: Reading
+    ) -> (result: StartResult, conflicts: [RateConflict], changes: [TimerChange]) {
+        let now = advance(to: reading, on: clock)
         let waiter = waiters[operation.id]
         let arrival = waiter?.arrival ?? lastArrival + 1
-        var conflicts: [Misuse.Kind] = []
+        var conflicts: [RateConflict] = []
         for (place, rate) in rates.enumerated() {
             let entry = updatedEntry(for: rate, on: clock, at: now, &conflicts)
             let hasTurn = waiter?.hasTurn(at: place) ?? false
@@ -169,13 +202,14 @@ struct RateTable {
     /// ``start(_:_:on:at:)`` has returned the others.
     mutating func wait(
         _ operation: Unretained<AnyOperation>, _ rates: [Rate], in core: Unretained<QueueCore>,
-        on clock: ObjectIdentifier, at now: Duration
-    ) -> (conflicts: [Misuse.Kind], changes: [TimerChange]) {
+        on clock: ObjectIdentifier, at reading: Reading
+    ) -> (conflicts: [RateConflict], changes: [TimerChange]) {
         precondition(!rates.isEmpty, "Internal inconsistency: an operation without rates waits for a rate")
+        let now = advance(to: reading, on: clock)
         let waiter = waiters[operation.id]
         if waiter == nil { lastArrival += 1 }
         let arrival = waiter?.arrival ?? lastArrival
-        var conflicts: [Misuse.Kind] = []
+        var conflicts: [RateConflict] = []
         var places = rates.enumerated().map { place, rate -> Waiter.RateWait in
             let key = Key(clock: clock, name: rate.key)
             let placed = PlacedOperation(operation: operation, place: place)
@@ -202,9 +236,10 @@ struct RateTable {
     /// Grants the turns that are due when a timer fires. Returns the operations that now have turns at all of their
     /// rates, in order.
     mutating func takeTurns(
-        _ timer: RateTimer, at now: Duration
+        _ timer: RateTimer, at reading: Reading
     ) -> (turns: [Unretained<AnyOperation>], change: TimerChange?) {
         guard let entry = entry(timer.key), entry.timer?.timer === timer else { return ([], nil) }
+        let now = advance(to: reading, on: timer.key.clock)
         entry.timer = nil
         entry.machine.correct(at: now)
         var turns: [Unretained<AnyOperation>] = []
@@ -327,7 +362,7 @@ struct RateTable {
     private func entry(_ key: Key) -> RateEntry? { clocks[key.clock]?.rates[key.name] }
 
     private mutating func updatedEntry(
-        for rate: Rate, on clock: ObjectIdentifier, at now: Duration, _ conflicts: inout [Misuse.Kind]
+        for rate: Rate, on clock: ObjectIdentifier, at now: Duration, _ conflicts: inout [RateConflict]
     ) -> RateEntry {
         guard let clockRates = clocks[clock] else {
             preconditionFailure("Internal inconsistency: a queue uses a rate before it registers its clock")
@@ -335,12 +370,16 @@ struct RateTable {
         if let entry = clockRates.rates[rate.key] {
             if entry.machine.isUnused(at: now) {
                 entry.machine = RateStateMachine(rate.limits, at: now)
+                entry.rate = rate
                 entry.hasConflict = false
             }
             entry.machine.correct(at: now)
-            if entry.machine.noteLimits(rate.limits), !entry.hasConflict {
+            if entry.machine.noteLimits(rate.limits) {
+                if !entry.hasConflict {
+                    conflicts.append(RateConflict(rate: rate, other: entry.rate, isOfOneOperation: false))
+                }
                 entry.hasConflict = true
-                conflicts.append(.conflictingRates(name: rate.name))
+                if entry.machine.limits == rate.limits { entry.rate = rate }
             }
             return entry
         }
@@ -348,7 +387,7 @@ struct RateTable {
             clockRates.rates = clockRates.rates.filter { !$0.value.machine.isUnused(at: now) }
             clockRates.limit = max(ClockRates.leastLimit, clockRates.rates.count * 2)
         }
-        let entry = RateEntry(RateStateMachine(rate.limits, at: now))
+        let entry = RateEntry(rate, at: now)
         clockRates.rates[rate.key] = entry
         return entry
     }

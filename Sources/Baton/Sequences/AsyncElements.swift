@@ -35,7 +35,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     ///   - procedure: The procedure that the operations run. They are named after its type, unless `configure` names
     ///     them.
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. Less is reported as ``Misuse`` and counts as
+    ///   - width: How many elements are in progress at a time, at least 1. Less is reported as ``Misuse`` and counts as
     ///     1. `nil` stands for the width of the queue when the iteration begins, but at most 64.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
@@ -59,7 +59,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///   - width: How many elements are in progress at a time, at least 1. `nil` stands for the width of the queue, but
     ///     at most 64.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.
@@ -84,7 +84,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///   - width: How many elements are in progress at a time, at least 1. `nil` stands for the width of the queue, but
     ///     at most 64.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.

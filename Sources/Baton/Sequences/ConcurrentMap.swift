@@ -8,13 +8,15 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 
     private struct State {
         var machine: Machine
-        var consumers: [Pause] = []
+        var consumers: [SuspendedTask] = []
         /// The continuation of the task that iterates upstream, while there is no room.
         var upstreamWait: UnsafeContinuation<Void, Never>?
         var upstreamTask: Task<Void, Never>?
         var stopsUpstream = false
         /// The operation whose body iterates, if the consumer is one.
         var body: AnyOperation?
+        /// The place of this object among the listeners of that body.
+        var placeInBody = ListenerPlace.none
         /// The iteration whose upstream is this one, if the task that iterates it acts for that body.
         var outer: (any UpstreamIteration)?
     }
@@ -95,10 +97,10 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 
     private nonisolated(nonsending) func wait() async {
-        await Pause.wait(on: self) { pause in
+        await SuspendedTask.suspend(on: self) { task in
             state.withLock { state in
                 if state.machine.consumerMustWait {
-                    state.consumers.append(pause)
+                    state.consumers.append(task)
                     return true
                 }
                 return false
@@ -118,10 +120,13 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 
     private func leaveBodyIfOver() {
-        if state.withLock({ $0.machine.isOver }) { leaveBody() }
+        if state.withLock({ $0.machine.hasEnded }) { leaveBody() }
     }
 
-    private func leaveBody() { forgetBody()?.stopListening(self) }
+    private func leaveBody() {
+        guard let body = forgetBody() else { return }
+        body.stopListening(self, at: state.withLock { $0.placeInBody })
+    }
 
     /// Forgets the body, which has ended. Another task may go on with the iterator.
     func bodyEnded() { _ = forgetBody() }
@@ -139,7 +144,13 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         let task = WorkerTaskContext.current
         if let body = task?.running {
             state.withLock { ($0.body, $0.outer) = (body, task?.iteration) }
-            body.startListening(self)
+            let place = body.startListening(self)
+            let hasLeft = state.withLock { state in
+                state.placeInBody = place
+                return state.body == nil
+            }
+            // Another task with a copy of the iterator has ended the iteration meanwhile.
+            if hasLeft { body.stopListening(self, at: place) }
         }
         queue.core.startListening(self)
         iterate(upstream) { TransferredIterator(iterator: upstream.makeAsyncIterator()) }
@@ -170,14 +181,14 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         _ upstream: Upstream, from begin: @escaping @Sendable () -> TransferredIterator<Upstream>
     ) async where Upstream.Element == Element, Upstream.Failure == Failure {
         switch await iterateUntilCancelled(upstream, from: begin) {
-        case .over(let failure):
+        case .ended(let failure):
             queue.core.stopListening(self)
             change { $0.upstreamEnded(failure) }
         case .goesOn(let next): iterate(upstream) { next }
         }
     }
 
-    /// Iterates upstream until it ends or until user code cancels the task. Returns `.over` after the iterator was
+    /// Iterates upstream until it ends or until user code cancels the task. Returns `.ended` after the iterator was
     /// released.
     private func iterateUntilCancelled<Upstream: AsyncSequence & Sendable>(
         _ upstream: Upstream, from begin: () -> TransferredIterator<Upstream>
@@ -191,11 +202,11 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
                 continue
             }
             do throws(Failure) {
-                guard let element = try await transferred.iterator.next(isolation: nil) else { return .over(nil) }
+                guard let element = try await transferred.iterator.next(isolation: nil) else { return .ended(nil) }
                 transferred.element = element
-            } catch { return .over(error) }
+            } catch { return .ended(error) }
         }
-        return .over(nil)
+        return .ended(nil)
     }
 
     /// Returns true when there is room for an element, and false if no further element is wanted.
@@ -227,7 +238,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         if let body, body.currentPriority > operation.currentPriority {
             AnyOperation.raise([operation], to: body.currentPriority)
         }
-        let waiter = Waiter(waking: .inform(self, place), body: body)
+        let waiter = Waiter(receiver: .listener(self, place), body: body)
         // The waiter is added before the operation, so that adding the operation detects a cycle.
         let phase = operation.addWaiter(waiter)
         if phase == .finished { _ = waiter.outcomeCame(of: operation) }
@@ -240,7 +251,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     /// Takes no further elements. If a body iterates, elements are taken until the queue is closed to bodies as well.
     func shutdownStateChanged(to shutdownState: ShutdownState) {
         if shutdownState == .draining, body != nil { return }
-        change { $0.queueClosed() }
+        change { $0.queueClosed(.queueShutDown(queue: queue.name)) }
     }
 
     // MARK: Operations
@@ -254,25 +265,26 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 
     // MARK: Performing actions
 
-    private struct Waking {
-        var consumers: [Pause] = []
+    private struct Resumptions {
+        var consumers: [SuspendedTask] = []
         var upstreamWait: UnsafeContinuation<Void, Never>?
     }
 
     private func change(cancelling reason: CancellationReason = .caller, _ body: (inout Machine) -> Machine.Actions) {
-        let (actions, waking, task) = state.withLock { state -> (Machine.Actions, Waking, Task<Void, Never>?) in
+        let (actions, resumptions, task) = state.withLock {
+            state -> (Machine.Actions, Resumptions, Task<Void, Never>?) in
             let actions = body(&state.machine)
-            var waking = Waking()
-            if actions.wakesConsumer { swap(&waking.consumers, &state.consumers) }
-            if !actions.stopsUpstream { return (actions, waking, nil) }
-            waking.upstreamWait = state.upstreamWait.take()
+            var resumptions = Resumptions()
+            if actions.wakesConsumer { swap(&resumptions.consumers, &state.consumers) }
+            if !actions.stopsUpstream { return (actions, resumptions, nil) }
+            resumptions.upstreamWait = state.upstreamWait.take()
             state.stopsUpstream = true
-            return (actions, waking, state.upstreamTask)
+            return (actions, resumptions, state.upstreamTask)
         }
         task?.cancel()
         perform(actions, reason)
-        if let upstreamWait = waking.upstreamWait { resume(upstreamWait) }
-        for consumer in waking.consumers { consumer.end() }
+        if let upstreamWait = resumptions.upstreamWait { resume(upstreamWait) }
+        for consumer in resumptions.consumers { consumer.resume() }
     }
 
     /// A scope of its own, at whose end unwanted outcomes and operations are released, before the consumer resumes.
@@ -288,7 +300,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
 
 /// The result of one task that iterates upstream.
 private enum IterationResult<Upstream: AsyncSequence> {
-    case over(Upstream.Failure?)
+    case ended(Upstream.Failure?)
     case goesOn(TransferredIterator<Upstream>)
 }
 

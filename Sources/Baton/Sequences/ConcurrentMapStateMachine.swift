@@ -17,7 +17,7 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
         case draining
         /// The consumer is gone. The elements in flight are waited for, and no output is delivered.
         case closing
-        case over
+        case ended
     }
 
     private let width: Int
@@ -34,9 +34,8 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     private var lastNumber: Int?
     private var upstreamIsOpen = false
     private var upstreamFailure: Failure?
-    /// True if the sequence has to end with ``OperationError/queueShutDown``, because the queue takes no further
-    /// operations.
-    private var isRefused = false
+    /// The error with which the sequence ends, because the queue takes no further operations.
+    private var refusal: OperationError?
 
     init(width: Int, order: OutputOrder, endsAtFailure: Bool) {
         precondition(width > 0, "Internal inconsistency: a sequence of width \(width) takes no elements")
@@ -81,7 +80,7 @@ extension ConcurrentMapStateMachine {
     var room: Room {
         switch phase {
         case .taking: inFlight.count + finished.count < width ? .free : .full
-        case .idle, .draining, .closing, .over: .closed
+        case .idle, .draining, .closing, .ended: .closed
         }
     }
 
@@ -95,11 +94,13 @@ extension ConcurrentMapStateMachine {
 
     /// Takes no further elements, because the queue is closed. The iteration of upstream is cancelled, because upstream
     /// may not produce another element for a long time. The outputs of elements in flight are still delivered.
-    mutating func queueClosed() -> Actions {
+    ///
+    /// - Parameter error: The error with which a sequence ends that a failure ends.
+    mutating func queueClosed(_ error: OperationError) -> Actions {
         var actions = Actions()
         guard phase == .taking else { return actions }
         phase = .draining
-        isRefused = endsAtFailure
+        refusal = endsAtFailure ? error : nil
         actions.stopsUpstream = upstreamIsOpen
         actions.wakesConsumer = hasNoWorkInProgress
         return actions
@@ -178,7 +179,7 @@ extension ConcurrentMapStateMachine {
     /// True if ``next()`` would return ``ConsumerAction/wait``.
     var consumerMustWait: Bool {
         switch phase {
-        case .idle, .over: false
+        case .idle, .ended: false
         // A failure that ends the sequence is delivered only after all operations in flight and upstream have ended.
         case .taking, .draining:
             (finished[deliveredCount] == nil || lastNumber == deliveredCount) && !hasNoWorkInProgress
@@ -196,23 +197,23 @@ extension ConcurrentMapStateMachine {
             return .start
         case .taking, .draining:
             if let outcome = finished.removeValue(forKey: deliveredCount) {
-                if lastNumber == deliveredCount { phase = .over }
+                if lastNumber == deliveredCount { phase = .ended }
                 deliveredCount += 1
                 return .deliver(outcome)
             }
-            phase = .over
-            if isRefused { return .deliver(.failure(.queueShutDown)) }
+            phase = .ended
+            if let refusal { return .deliver(.failure(refusal)) }
             return upstreamFailure.take().map { .upstreamFailed($0) } ?? .end
         case .closing:
-            phase = .over
+            phase = .ended
             return .cancelled
-        case .over: return .end
+        case .ended: return .end
         }
     }
 
-    var isOver: Bool { phase == .over }
+    var hasEnded: Bool { phase == .ended }
 
-    /// Cancels everything that is under way, because the consumer was cancelled or is gone.
+    /// Cancels everything that is in progress, because the consumer was cancelled or is gone.
     mutating func cancel() -> Actions {
         var actions = Actions()
         switch phase {
@@ -225,7 +226,7 @@ extension ConcurrentMapStateMachine {
             finished = [:]
             actions.wakesConsumer = hasNoWorkInProgress
         // The cancellation comes after the end, or for the second time.
-        case .closing, .over: break
+        case .closing, .ended: break
         }
         return actions
     }

@@ -12,13 +12,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// The first operation without an output ends the sequence with its error: at its place, or with
     /// ``OutputOrder/arrival`` as soon as it fails. ``OperationOutputs/results`` goes on instead. ``OperationOutputs``
-    /// lists all ways in which the sequence ends, and what happens to operations that are under way then.
+    /// lists all ways in which the sequence ends, and what happens to operations that are in progress then.
     ///
     /// - Parameters:
     ///   - procedure: The procedure that the operations run. They are named after its type, unless `configure` names
     ///     them.
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. Less is reported as ``Misuse`` and counts as
+    ///   - width: How many elements are in progress at a time, at least 1. Less is reported as ``Misuse`` and counts as
     ///     1. `nil` stands for the width of the queue when the iteration begins, but at most 64.
     ///     ``AsyncOperationQueue/unlimited`` turns back-pressure off.
     ///   - order: The order of the outputs.
@@ -44,7 +44,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///   - width: How many elements are in progress at a time, at least 1. `nil` stands for the width of the queue, but
     ///     at most 64.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.
@@ -70,7 +70,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
-    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///   - width: How many elements are in progress at a time, at least 1. `nil` stands for the width of the queue, but
     ///     at most 64.
     ///   - order: The order of the outputs.
     ///   - configure: Called with each operation and its element before the operation is added.
@@ -155,15 +155,15 @@ extension OperationOutputs {
 ///   the iteration of upstream are cancelled at once, and the error is thrown when all of them have ended.
 /// - Upstream throws: after the outputs of all elements that came before, the sequence throws
 ///   ``OperationError/failed(_:)``, or the error of upstream itself if that is an ``OperationError``.
-/// - The task that iterates is cancelled: the operations that are under way and the iteration of upstream are
+/// - The task that iterates is cancelled: the operations that are in progress and the iteration of upstream are
 ///   cancelled, and the sequence throws ``OperationError/cancelled(reason:)`` when they have ended. It also waits for a
 ///   body or an upstream that ignores its cancellation, so no work goes on behind the consumer.
 /// - The queue is shut down, or begins to drain: the iteration of upstream is cancelled, and the sequence throws
-///   ``OperationError/queueShutDown`` after the outputs of all elements that were taken before. An iteration by a body
-///   goes on while the queue drains.
+///   ``OperationError/queueShutDown(refused:queue:)`` after the outputs of all elements that were taken before. An
+///   iteration by a body goes on while the queue drains.
 /// - Upstream ends: the sequence ends after the outputs of all elements.
 ///
-/// A loop that is left early, or an iterator that is released, also cancels the operations that are under way, but
+/// A loop that is left early, or an iterator that is released, also cancels the operations that are in progress, but
 /// cannot wait for them. While the queue is suspended, operations that have not started produce no outputs.
 ///
 /// The body of an operation may iterate such a sequence, even on its own queue, whatever the width of that queue: the
@@ -223,7 +223,8 @@ extension OperationOutputs.Iterator: Sendable {}
 ///
 /// This sequence behaves like ``OperationOutputs``, with two exceptions. It throws only the errors that upstream
 /// throws. And it ends without an error when the task that iterates is cancelled, and when the queue has been shut down
-/// or drains, after the outcomes of the elements that were taken before.
+/// or drains, after the outcomes of the elements that were taken before. An element that is taken at the moment of the
+/// shutdown may be refused, and has ``OperationError/queueShutDown(refused:queue:)`` as its outcome.
 public struct OperationResults<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Upstream.Element: Sendable {
     /// The outcome of one operation.

@@ -11,6 +11,7 @@ final class UpstreamWait: OutcomeListener {
     private struct State {
         /// The operation whose body iterates, until the wait or the body has ended.
         var listenedTo: AnyOperation?
+        var place = ListenerPlace.none
         /// Nil when the wait has ended.
         var continuation: UnsafeContinuation<OperationError?, Never>?
     }
@@ -43,8 +44,9 @@ final class UpstreamWait: OutcomeListener {
         }
         let error = await withUnsafeContinuation { continuation in
             let wait = UpstreamWait(for: operation, as: body, in: iteration, continuation)
-            body.startListening(wait)
-            let phase = operation.addWaiter(Waiter(waking: .inform(wait, 0), body: body))
+            let place = body.startListening(wait)
+            wait.state.withLock { $0.place = place }
+            let phase = operation.addWaiter(Waiter(receiver: .listener(wait, 0), body: body))
             begun()
             if phase == .created { operation.scheduleNotAddedCheck() }
             if phase == .finished { wait.ended(0, operation, nil) } else { operation.refuseWaitOnCycle(of: body) }
@@ -73,8 +75,10 @@ final class UpstreamWait: OutcomeListener {
     }
 
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?) {
-        let (body, continuation) = state.withLock { ($0.listenedTo.take(), $0.continuation.take()) }
-        body?.stopListening(self)
+        let (body, listenerPlace, continuation) = state.withLock { state in
+            (state.listenedTo.take(), state.place, state.continuation.take())
+        }
+        body?.stopListening(self, at: listenerPlace)
         guard let continuation else { return }
         TSanAnnotations.willResume(operation)
         continuation.resume(returning: error)

@@ -3,7 +3,7 @@ internal import CBaton
 /// Delivers the signals that the process receives to subscribers.
 ///
 /// The system may call a signal handler on any thread at any time, so the handler only writes the number of the signal
-/// to a pipe. A thread reads the pipe and tells the subscribers. The pipe and the thread are made for the first
+/// to a pipe. A thread reads the pipe and notifies the subscribers. The pipe and the thread are made for the first
 /// subscriber of the process, and stay until it ends. A signal is caught while it has subscribers; after that, its
 /// previous disposition is restored.
 final class SignalCenter: Sendable {
@@ -16,7 +16,7 @@ final class SignalCenter: Sendable {
 
     private let state = Locked(State())
 
-    /// Subscribes to a signal. A subscriber that subscribes twice is told once.
+    /// Subscribes to a signal. A subscriber that subscribes twice is notified once.
     ///
     /// - Returns: The reason why the signal cannot be caught, or nil on success.
     func subscribe(_ subscriber: SignalShutdown, to signal: ShutdownSignal) -> String? {

@@ -67,7 +67,8 @@ extension AsyncOperationQueue {
     ///     such as `SIGSEGV`, is ``Misuse`` and is ignored. If no signal is left, the call returns immediately and
     ///     changes nothing.
     ///   - more: Further signals to wait for, under the same conditions.
-    ///   - limit: The time that the operations have after the first signal. Zero or less cancels them immediately.
+    ///   - limit: The time that the operations have after the first signal. Zero cancels them immediately. A negative
+    ///     limit is ``Misuse`` and counts as zero.
     ///   - clock: The clock that measures `limit`.
     ///   - onSignal: Called with the first signal after the queue has stopped taking operations, and with the second
     ///     signal, for example to print "finishing; once more to stop". It runs on tasks that no body can block, and
@@ -88,8 +89,12 @@ extension AsyncOperationQueue {
             core.report(Misuse(problem, queue: name, callSite: CallSite(file: file, line: line)))
         }
         if problems.count > more.count { return nil }
+        if limit < .zero {
+            let callSite = CallSite(file: file, line: line)
+            core.report(Misuse(.negativeDuration("the time to shut down"), queue: name, callSite: callSite))
+        }
         await withTaskCancellationHandler {
-            await core.waitUntilIdleReleasingPermit(afterClosing: true)
+            await core.waitUntilIdleReleasingPermit(.endOfLaterShutdown)
         } onCancel: {
             core.cutOff()
         }

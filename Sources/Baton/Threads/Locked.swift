@@ -69,8 +69,8 @@ enum TSanAnnotations {
 // MARK: - Lock of an operation
 
 #if canImport(Darwin)
-    /// A lock for critical sections of some nanoseconds that rarely contend. On Darwin it is the system's lock, because
-    /// a thread that waits for that lock lends its priority to the holder.
+    /// A lock for critical sections of a few nanoseconds that rarely contend. On Darwin it is the system's lock,
+    /// because a thread that waits for that lock lends its priority to the holder.
     struct SpinLock: ~Copyable {
         private let state = Locked(())
 
@@ -81,7 +81,7 @@ enum TSanAnnotations {
         }
     }
 #else
-    /// A lock for critical sections of some nanoseconds that rarely contend. Taking it is one atomic read-modify-write
+    /// A lock for critical sections of a few nanoseconds that rarely contend. Taking it is one atomic read-modify-write
     /// operation, and releasing it is one store.
     ///
     /// A thread that finds the lock taken spins for a few microseconds, and then sleeps between attempts. Nobody is
@@ -107,7 +107,7 @@ enum TSanAnnotations {
             return try step()
         }
 
-        // `take()` and `release()` are the two atomic steps of the lock. Only this type and the tests of their
+        // `take()` and `release()` are the two atomic operations of the lock. Only this type and the tests of their
         // interleavings call them.
 
         /// Returns true if the lock was free, and belongs to the calling thread from now on.
@@ -121,11 +121,11 @@ enum TSanAnnotations {
         /// about to release the lock.
         @inline(never)
         private borrowing func wait() {
-            var looks: UInt32 = 0
+            var attempts: UInt32 = 0
             repeat {
                 while isTaken.load(ordering: .relaxed) {
-                    baton_wait_briefly(looks)
-                    looks += 1
+                    baton_wait_briefly(attempts)
+                    attempts += 1
                 }
             } while !take()
         }

@@ -100,7 +100,7 @@ final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// The threads to wake after a change.
-    enum Waking {
+    enum WakeUp {
         case nobody
         case one
         case everybody
@@ -108,7 +108,7 @@ final class Monitor<Value>: @unchecked Sendable {
 
     /// Changes the value and wakes waiting threads. Touches nothing after the unlock, because a thread that continues
     /// may release this object.
-    func change(_ body: (inout Value) -> Waking) {
+    func change(_ body: (inout Value) -> WakeUp) {
         pthread_mutex_lock(mutex)
         switch body(&value) {
         case .nobody: break

@@ -18,6 +18,8 @@ enum Trampoline {
         /// Cancels a task, which calls the user's `onCancel` handlers. These may cancel further operations.
         case cancelTask(CancellableTask)
         case cancel([AnyOperation], CancellationReason)
+        /// Cancels the children of a group that has ended before it started, unless somebody else runs them.
+        case cancelUnstarted([AnyOperation], OperationReference)
         /// Opens a fence after everything that it waits for has finished. The last of its sources may have been another
         /// fence.
         case open(Fence)
@@ -25,8 +27,8 @@ enum Trampoline {
         case releaseQueue(QueueCore)
     }
 
-    /// The maximum nesting depth. A level takes a few hundred bytes of stack, and the stack space of the user's
-    /// handlers.
+    /// The maximum nesting depth. A level takes a few kilobytes of stack at most, also in a debug build, and the stack
+    /// space of the user's handlers. A secondary thread on Apple platforms has 512 KB.
     static let deepest: UInt = 64
 
     /// The work that the deepest level still has to perform. `@exclusivity(unchecked)` avoids the dynamic check, which
@@ -86,6 +88,7 @@ enum Trampoline {
         case .cancelTask(let task): task.cancelNow()
         case .open(let fence): fence.open()
         case .releaseQueue(let core): core.lastHandleWasReleased()
+        case .cancelUnstarted(let children, let group): AnyOperation.cancel(children, ofUnstarted: group)
         case .cancel(let operations, let reason):
             AnyOperation.cancel(operations, reason: reason) { $0.ownerWithdraws(reason) }
         }

@@ -38,7 +38,7 @@ extension AnyOperation {
         // The former delay, which owns one of the user's closures, is released after unlocking.
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
-            swap(&timing.ensureRareTiming().delay, &delay)
+            swap(&timing.ensureRareTimedState().delay, &delay)
             timing.preconditions.requireDelay()
         }
         withExtendedLifetime(delay) {}
@@ -77,7 +77,8 @@ extension AsyncOperation {
     public final func delayed(
         by duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        AsyncOperation("delay", self) { $0 }.delay(duration, file: file, line: line)
+        AsyncOperation("delay", self) { $0 }.recordOrigin(step: .delayed, file, line)
+            .delay(duration, file: file, line: line)
     }
 
     /// Returns an operation with this one's output that waits until `duration` has passed since the start of its chain.
@@ -94,12 +95,12 @@ extension AsyncOperation {
     ///   - line: The line of the call, for reports of misuse.
     /// - Returns: A new operation, which depends on this one.
     /// - Complexity: O(*n*) for *n* operations of the chain and dependencies between them, not counting those that a
-    ///   former call has visited. If an operation has lost a dependency, or an operation that it needs has got or lost
-    ///   one, all of its dependencies count again.
+    ///   former call has visited. If an operation has lost a dependency, or an operation that it needs has gained or
+    ///   lost one, all of its dependencies count again.
     public final func delayed(
         untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        let operation = AsyncOperation("delay", self) { $0 }
+        let operation = AsyncOperation("delay", self) { $0 }.recordOrigin(step: .delayed, file, line)
         let place = CallSite(file: file, line: line)
         let least = operation.checked(duration, "a delay", place)
         return operation.delay(by: .sinceStart(of: ChainStart(of: self), least), place)
@@ -112,12 +113,13 @@ enum Delay {
     case sinceStart(of: ChainStart, Duration)
     case asking(@Sendable () -> Duration)
 
-    /// The remaining delay. Reads the user's clock or calls a closure, so the caller holds no lock.
-    var rest: Duration {
+    /// Returns the remaining delay, and its end if that is known on the clock of `timerService`. Reads the user's clock
+    /// or calls a closure, so the caller holds no lock.
+    func rest(on timerService: TimerService) -> (duration: Duration, end: Duration?) {
         switch self {
-        case .for(let duration): duration
-        case .sinceStart(let chain, let duration): duration - chain.elapsed
-        case .asking(let rest): rest().bounded
+        case .for(let duration): (duration, nil)
+        case .sinceStart(let chain, let duration): chain.rest(of: duration, on: timerService)
+        case .asking(let rest): (rest().bounded, nil)
         }
     }
 }
@@ -155,9 +157,12 @@ extension AnyOperation {
 extension QueueCore {
     /// Lets the operation wait in no list and on no task. The timer takes over the reference that the queue holds to
     /// the operation.
-    func pause(_ operation: consuming Retained<AnyOperation>, for duration: Duration) {
+    ///
+    /// - Parameter end: The end of the pause, if the caller knows it. If the clock were read once for the duration and
+    ///   again for the end, and moved in between, the pause would be too long.
+    func pause(_ operation: consuming Retained<AnyOperation>, for duration: Duration, until end: Duration? = nil) {
         if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
-        let end = timerService.now + duration
+        let end = end ?? timerService.now + duration
         // The timer may fire before its ticket is stored in the operation.
         let paused = operation.handOver()
         let retained = paused.object
@@ -212,11 +217,11 @@ final class ChainStart: Sendable {
     /// The changes of the dependencies since the chain start was made. It informs its readers even after a change.
     private enum DependencyChange: UInt8 {
         case none
-        /// The operation has got further dependencies. Only the next chain start of the same operation becomes a
+        /// The operation has gained dependencies. Only the next chain start of the same operation becomes a
         /// reader.
         case growth
-        /// The operation has lost a dependency, or an operation that it needs has got or lost one. There are no new
-        /// readers.
+        /// The operation has lost a dependency, or an operation that it needs has gained or lost one. There are no
+        /// new readers.
         case other
     }
 
@@ -237,13 +242,15 @@ final class ChainStart: Sendable {
     /// Notes a start at the current time. Only the first start counts.
     func note(_ time: TimeSource) { note(Start(time: time, instant: time.now)) }
 
-    /// The time since the start; zero if no operation has started.
-    var elapsed: Duration {
-        guard let start = state.withLock({ $0.start }) else { return .zero }
-        return start.time.now - start.instant
+    /// Returns the part of `duration` that is left since the start, and its end if that is known on the clock of
+    /// `timerService`. Everything is left if no operation has started.
+    func rest(of duration: Duration, on timerService: TimerService) -> (duration: Duration, end: Duration?) {
+        guard let start = state.withLock({ $0.start }) else { return (duration, nil) }
+        let end = start.instant + duration
+        return (end - start.time.now, timerService.counts(from: start.time) ? end : nil)
     }
 
-    /// Notes that the operation has got a dependency.
+    /// Notes that the operation has gained a dependency.
     func dependencyWasAdded() { note(.growth) }
 
     /// Notes that the operation has lost a dependency.
@@ -341,7 +348,7 @@ extension AnyOperation {
         }
         guard let (chain, former, sources) = found else {
             let chain = ChainStart()
-            chain.note(core?.time ?? TimeSource(ContinuousClock()))
+            chain.note(timeOfQueue ?? TimeSource(ContinuousClock()))
             return (chain, [])
         }
         former?.add(chain)

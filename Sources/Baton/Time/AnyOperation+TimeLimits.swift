@@ -18,7 +18,8 @@ extension AnyOperation {
     /// count; ``timeout(waiting:file:line:)`` limits that.
     ///
     /// In a chain, the limit applies to the last step alone: `download.map { }.timeout(limit)` does not limit the
-    /// download.
+    /// download, and ``explain()`` says so while the step waits. After `delayed`, `mapError` or `unwrapped`, which run
+    /// nothing that could take time, it is ``Misuse``.
     ///
     /// If this method is called again, the last limit counts. A call after the operation was added is reported as
     /// ``Misuse`` and has no effect.
@@ -39,6 +40,7 @@ extension AnyOperation {
     @usableFromInline
     final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
+        reportIfPassing("a timeout", CallSite(file: file, line: line))
         if changeSharedLimits({ $0.limit = limit }) { return }
         changeTiming("a timeout", CallSite(file: file, line: line)) { $0.limit = limit }
     }
@@ -53,7 +55,7 @@ extension AnyOperation {
     /// they have returned. An operation that shares the outcome of another one with the same unique key never starts,
     /// and has no such limit.
     ///
-    /// ``timeout(_:file:line:)`` limits the time of the body.
+    /// ``timeout(_:file:line:)`` limits the time of the body. If this method is called again, the last limit counts.
     ///
     /// - Parameters:
     ///   - limit: The maximum time from the add to the start of the body, on the queue's clock. A negative limit is
@@ -63,9 +65,9 @@ extension AnyOperation {
     /// - Returns: This operation.
     @discardableResult
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
-        changeTiming("a timeout", CallSite(file: file, line: line)) {
-            $0.ensureRareTiming().waitingLimit = limit
+        let limit = checked(limit, "a time limit for waiting", CallSite(file: file, line: line))
+        changeTiming("a time limit for waiting", CallSite(file: file, line: line)) {
+            $0.ensureRareTimedState().waitingLimit = limit
         }
         return self
     }
@@ -94,43 +96,46 @@ extension AnyOperation {
     /// Cancels an operation that has waited too long for its first attempt, or for another one. A late timer has no
     /// effect.
     final func waitingLimitExpired(at now: Duration) {
-        let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
+        let rareTimedState = withLife { $0.optionalState?.timing?.rareTimedState }
         // This is read before the cancellation, which ends the wait. If the wait ends in between, the cancellation has
         // no effect, or the error names the previous wait.
         var inspector = StateInspector()
         let wait = inspector.waitInBrief(of: self)
-        if let limit = rareTiming?.waitingLimit {
+        if let limit = rareTimedState?.waitingLimit {
+            // With a limit of zero, an operation that waits for nothing else may end as well.
+            let wait = wait ?? (limit == .zero ? "its start" : nil)
             cancel(reason: .timeout(limit), waitingFor: wait) { !$0.hasBegun }
         }
-        if let limit = rareTiming?.deadline {
+        if let limit = rareTimedState?.deadline {
             cancel(reason: .timeout(limit), waitingFor: wait) { life in
-                life.isBetweenAttempts && life.optionalState?.timing?.rareTiming?.deadlineEnd ?? .endless <= now
+                life.isBetweenAttempts && life.optionalState?.timing?.rareTimedState?.deadlineEnd ?? .endless <= now
             }
         }
     }
 }
 
 extension QueueCore {
-    /// Sets the timer for the limit of an operation that is claimed, before other threads can reach it through the
+    /// Sets the timer for the limit of an operation that is adopted, before other threads can reach it through the
     /// queue.
     func limitWaiting(of operation: AnyOperation) {
-        let limit = operation.withLife { life in
+        let limit = operation.withLife { life -> Duration? in
             // An operation that has joined another one never starts, so its waiting limit does not apply.
-            life.optionalState?.uniqueness?.joined == nil ? life.optionalState?.timing?.rareTiming?.waitingLimit : nil
+            guard let optionalState = life.optionalState, optionalState.uniqueness?.joined == nil else { return nil }
+            return optionalState.timing?.rareTimedState?.waitingLimit
         }
         if let limit { limitWaiting(of: operation, until: timerService.now + limit) }
     }
 
     /// Sets the timer for the deadline of an operation whose attempt has failed, before the next attempt can start.
     func limitWaiting(forNextAttemptOf operation: AnyOperation) {
-        let end = operation.withLife { $0.optionalState?.timing?.rareTiming?.deadlineEnd }
+        let end = operation.withLife { $0.optionalState?.timing?.rareTimedState?.deadlineEnd }
         if let end { limitWaiting(of: operation, until: end) }
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
         timerService.add(.waitingLimit(Unretained(operation)), at: end) { ticket in
             let isTooLate = operation.withLife { life in
-                if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
+                if life.phase == .added { life.optionalState?.timing?.rareTimedState?.waitingTicket = ticket }
                 return life.phase != .added
             }
             // The operation was cancelled before the ticket was stored.
@@ -157,7 +162,7 @@ struct OperationTimers {
 
 extension TimedState {
     func takeTimers() -> OperationTimers? {
-        guard let rareTiming, rareTiming.waitingTicket != nil || rareTiming.pauseTicket != nil else { return nil }
-        return OperationTimers(waiting: rareTiming.waitingTicket.take(), pause: rareTiming.pauseTicket.take())
+        guard let rare = rareTimedState, rare.waitingTicket != nil || rare.pauseTicket != nil else { return nil }
+        return OperationTimers(waiting: rare.waitingTicket.take(), pause: rare.pauseTicket.take())
     }
 }

@@ -49,7 +49,8 @@ public struct OperationClock: Clock {
     ///   - tolerance: Not used.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled, or if it was cancelled before the call.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        try await time.sleep(for: now.duration(to: deadline))
+        try Task.checkCancellation()
+        if deadline.time > time.now { try await time.sleep(until: deadline.time.bounded) }
     }
 }
 

@@ -33,11 +33,14 @@ final class TimerService: Sendable {
     /// The time on the clock of the deadlines. The caller holds no lock.
     var now: Duration { time.now }
 
+    /// True if times of `other` are deadlines here: clocks of different queues count from different starts.
+    func counts(from other: TimeSource) -> Bool { time === other }
+
     /// Adds a timer.
     ///
     /// - Parameter store: Stores the ticket, or removes the timer if it is not needed any more. Called before any task
-    ///   sleeps for this timer: whoever sees the sleeper of a `TestClock` can cancel the operation, which removes the
-    ///   timer and ends the sleep. The timer may fire before or during the call if a task sleeps already.
+    ///   sleeps for this timer: a thread that sees the sleeper of a `TestClock` can cancel the operation, which removes
+    ///   the timer and ends the sleep. The timer may fire before or during the call if a task sleeps already.
     func add(_ timer: EngineTimer, at deadline: Duration, store: (Ticket) -> Void) {
         let (ticket, replacement) = state.withLock { state -> (Ticket, Replacement?) in
             let ticket = state.timers.add(timer, at: deadline)
@@ -168,13 +171,13 @@ final class HeldOperation: Sendable {
     init(_ operation: Unretained<AnyOperation>) {
         reference = Retained(operation.object).handOver()
         core = operation.use { $0.core }
-        core?.addHolder()
+        core?.holds.begin()
     }
 
     deinit {
         // The order matters: the queue may be idle when the hold has ended.
         Retained(handedOver: reference).release()
-        core?.removeHolder()
+        core?.endHold()
     }
 
     func use(_ body: (AnyOperation) -> Void) {

@@ -105,19 +105,27 @@ extension TimerThread {
     }
 }
 
+/// Calls of Baton's own that come later.
+package enum LateCall {
+    /// Calls a closure after a time of the continuous clock, on a task that no body can block.
+    package static func schedule(after delay: Duration, _ closure: @escaping @Sendable () async -> Void) {
+        TimerThread.shared.call(after: delay) { TaskFactory.services.spawn(closure) }
+    }
+}
+
 /// One sleep of a task. The first of two events resumes the task: its time comes, or it is cancelled.
 private final class TimerSleep: Sendable {
     private enum State {
         case new
         case sleeping(UnsafeContinuation<Bool, Never>, TimerThread.Ticket?)
-        case over
+        case ended
     }
 
     private let state = Locked(State.new)
 
     func start(_ continuation: UnsafeContinuation<Bool, Never>, setTimer: () -> TimerThread.Ticket) {
         let isCancelled = state.withLock { state in
-            if case .over = state { return true }
+            if case .ended = state { return true }
             state = .sleeping(continuation, nil)
             return false
         }
@@ -135,7 +143,7 @@ private final class TimerSleep: Sendable {
     /// Ends the sleep. Resuming comes last, because the task may run at once and release this object.
     func end(isOver: Bool) {
         let former = state.withLock { state in
-            defer { state = .over }
+            defer { state = .ended }
             return state
         }
         guard case .sleeping(let continuation, let ticket) = former else { return }

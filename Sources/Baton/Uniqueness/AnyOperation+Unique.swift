@@ -14,13 +14,15 @@ extension AnyOperation {
     /// adds several operations. The identity is free again when the operation that has it has finished, whatever its
     /// outcome.
     ///
-    /// - `reject`: the new operation ends with ``OperationError/skipped(_:)``. It loses its dependencies, conditions
-    ///   and exclusions, as does an operation that joins, and ``AsyncOperationQueue/run(_:)`` and
-    ///   ``add(to:includingDependencies:file:line:)`` do not add what only this operation would need.
+    /// - `reject`: the new operation ends with ``OperationError/skipped(_:)`` when it is added, and its handlers are
+    ///   called at once. It loses its dependencies, conditions and exclusions, as does an operation that joins, and
+    ///   ``AsyncOperationQueue/run(_:)`` and ``add(to:includingDependencies:file:line:)`` do not add what only this
+    ///   operation would need.
     /// - `join`: the new operation ends as the other one, the original, does, with the same output or error. It takes
-    ///   no permit, so the width and the suspension of its queue do not matter, and no start is reported. A cancelled
-    ///   original whose body has not returned can be joined, too. If the original has another `Output`, the new
-    ///   operation ends with ``Misuse``.
+    ///   no permit, so the width and the suspension of its queue do not matter, and no start is reported. Its own
+    ///   timeouts, that for waiting included, and its retry have no effect: set the limit of a shared request on the
+    ///   original. A cancelled original whose body has not returned can be joined, too. If the original has another
+    ///   `Output`, the new operation ends with ``Misuse``.
     /// - `replace`: the other operation is cancelled with ``CancellationReason/replaced(by:)``, even if it was joined,
     ///   and the new operation starts after its outcome. If the body of the other operation waits for the new one, the
     ///   new operation ends with ``OperationError/dependencyCycle(_:)`` and replaces nothing. If it needs the output of
@@ -87,7 +89,7 @@ extension AnyOperation {
         let uniqueness = Uniqueness(identity, policy, scope, callSite)
         // The former key is the user's value, so it is released after unlocking.
         var former: Uniqueness?
-        change("uniqueness", callSite) { life in
+        change("its uniqueness", callSite) { life in
             former = life.ensureOptionalState().uniqueness
             life.ensureOptionalState().uniqueness = uniqueness
         }
@@ -103,6 +105,8 @@ public enum UniquenessPolicy: Sendable, Hashable, CaseIterable {
     /// The operation does not run, and ends with ``OperationError/skipped(_:)``, which names the other one.
     case reject
     /// The operation does not run, and ends as the other one does, with the same output or error.
+    ///
+    /// Its own timeouts, retry, conditions, dependencies and exclusions have no effect. Those of the other one count.
     case join
     /// The operation cancels the other one, and starts after its outcome.
     case replace
@@ -121,12 +125,20 @@ final class Uniqueness {
     var place: Deduplication.EntryNumber?
     /// The operation that this one has joined.
     var joined: Joined?
-    /// The operations that have joined this one and have not ended, by their places, which rise. This operation tells
-    /// each of them when it finishes, with ``AnyOperation/originalEnded(_:)``.
+    /// The operations that have joined this one and have not ended, by their places, which rise. This operation
+    /// notifies each of them when it finishes, with ``AnyOperation/originalEnded(_:)``.
     private var joiners: [Int: AnyOperation] = [:]
     private var lastPlace = 0
-    /// The reason for which the owner was cancelled while others were interested.
-    private var ownerCancelReason: CancellationReason?
+    /// The cancellation that came while others were interested.
+    private var withdrawal: Withdrawal?
+
+    /// A cancellation that comes into effect when nobody is interested in the operation any more.
+    struct Withdrawal {
+        let reason: CancellationReason
+        /// True if somebody who had needed the operation was cancelled, and not the operation itself. It is then
+        /// cancelled only if nobody has come to need it meanwhile.
+        let isOfDependent: Bool
+    }
 
     init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope?, _ callSite: CallSite) {
         self.identity = identity
@@ -136,13 +148,15 @@ final class Uniqueness {
     }
 
     /// True if nobody is interested in the outcome any more.
-    var isUnwanted: Bool { ownerCancelReason != nil && joiners.isEmpty }
+    var isUnwanted: Bool { withdrawal != nil && joiners.isEmpty }
 
     /// Records that the owner is not interested any more. Returns true if nobody else is, so that the operation is to
     /// be cancelled.
-    func ownerWithdraws(_ reason: CancellationReason) -> Bool {
+    func ownerWithdraws(_ reason: CancellationReason, isOfDependent: Bool) -> Bool {
         if joiners.isEmpty { return true }
-        if ownerCancelReason == nil { ownerCancelReason = reason }
+        if withdrawal == nil || !isOfDependent && withdrawal!.isOfDependent {
+            withdrawal = Withdrawal(reason: reason, isOfDependent: isOfDependent)
+        }
         return false
     }
 
@@ -153,18 +167,17 @@ final class Uniqueness {
         return lastPlace
     }
 
-    /// Removes an operation that has joined. Returns the reason for which to cancel this operation if nobody is
-    /// interested in it any more.
-    func remove(joinerAt place: Int) -> CancellationReason? {
+    /// Removes an operation that has joined. Returns the cancellation that comes into effect if no other has.
+    func remove(joinerAt place: Int) -> Withdrawal? {
         joiners[place] = nil
-        return joiners.isEmpty ? ownerCancelReason : nil
+        return joiners.isEmpty ? withdrawal : nil
     }
 
-    /// Frees the identity and tells the operations that have joined. The operation has finished and dropped this
+    /// Frees the identity and notifies the operations that have joined. The operation has finished and dropped this
     /// object, so no other thread can reach it.
     func operationEnded(_ operation: AnyOperation) {
-        assert(operation.hasFinished, "an operation gives up its identity when it has finished")
-        if let place { Deduplication.leave(operation, at: place) }
+        assert(operation.hasFinished, "an operation releases its identity when it has finished")
+        if let place { Deduplication.remove(operation, at: place) }
         for (_, joiner) in joiners.sorted(by: { $0.key < $1.key }) { joiner.originalEnded(operation) }
     }
 }
@@ -178,8 +191,10 @@ struct Joined {
 extension Lifecycle {
     /// Records that the owner is not interested any more. Returns true if the operation is to be cancelled, and false
     /// if others are interested in it.
-    func ownerWithdraws(_ reason: CancellationReason) -> Bool {
-        optionalState?.uniqueness?.ownerWithdraws(reason) ?? true
+    ///
+    /// - Parameter isOfDependent: True if somebody who had needed the operation was cancelled, and not the operation.
+    func ownerWithdraws(_ reason: CancellationReason, isOfDependent: Bool = false) -> Bool {
+        optionalState?.uniqueness?.ownerWithdraws(reason, isOfDependent: isOfDependent) ?? true
     }
 }
 
@@ -188,8 +203,8 @@ extension Lifecycle {
 /// An operation that has joined another one, its original.
 ///
 /// The operation is added with one edge to the original and one additional count in its dependency counter, so that it
-/// never becomes ready and takes no permit. It ends as an operation that does not run: when the original tells it, or
-/// earlier when it is cancelled. The thread that takes it from the original's list takes back the additional count.
+/// never becomes ready and takes no permit. It ends as an operation that does not run: when the original notifies it,
+/// or earlier when it is cancelled. The thread that takes it from the original's list takes back the additional count.
 extension AnyOperation {
     /// Adds an operation that joins this one, and returns its place. Returns nil if this operation has finished and
     /// cannot be joined.
@@ -225,13 +240,18 @@ extension Joined {
     /// Removes an operation that has ended from its original. The original is cancelled if nobody is interested in it
     /// any more.
     func leave(_ joiner: AnyOperation) {
-        let (isListed, reason) = original.withLife { life -> (Bool, CancellationReason?) in
-            // A finished original has taken its list, and tells the operations in it.
+        let (isListed, withdrawal) = original.withLife { life -> (Bool, Uniqueness.Withdrawal?) in
+            // A finished original has taken its list, and notifies the operations in it.
             guard let uniqueness = life.optionalState?.uniqueness else { return (false, nil) }
             return (true, uniqueness.remove(joinerAt: place))
         }
         if isListed { joiner.letGoAsJoiner() }
-        // The condition is checked in the step that cancels, because another operation may join in between.
-        if let reason { original.cancel(reason: reason) { $0.optionalState?.uniqueness?.isUnwanted ?? false } }
+        guard let withdrawal else { return }
+        if withdrawal.isOfDependent {
+            original.cancelIfUnneeded(reason: withdrawal.reason)
+        } else {
+            // The condition is checked in the step that cancels, because another operation may join in between.
+            original.cancel(reason: withdrawal.reason) { $0.optionalState?.uniqueness?.isUnwanted ?? false }
+        }
     }
 }

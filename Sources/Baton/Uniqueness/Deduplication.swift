@@ -39,10 +39,10 @@ enum Deduplication {
         }
     }
 
-    /// Gives up the identity when the operation finishes.
-    static func leave(_ operation: AnyOperation, at place: EntryNumber) {
+    /// Removes the operation from the owners of the identity when it finishes.
+    static func remove(_ operation: AnyOperation, at place: EntryNumber) {
         // The identity is released after unlocking.
-        let identity = table.withLock { $0.leave(operation, at: place) }
+        let identity = table.withLock { $0.remove(operation, at: place) }
         withExtendedLifetime(identity) {}
     }
 }
@@ -160,7 +160,7 @@ struct DeduplicationTable<Owner: AnyObject> {
 
     /// Adds an owner to an identity, if it has no unfinished owner or these are to be replaced.
     ///
-    /// - Parameter finished: Owners that were seen finished, and are about to leave.
+    /// - Parameter finished: Owners that the caller has found finished, and that are about to leave.
     mutating func enter(
         _ owner: Owner, at place: EntryNumber, ignoring finished: [Owner], replaces: Bool
     ) -> EntryResult {
@@ -172,7 +172,7 @@ struct DeduplicationTable<Owner: AnyObject> {
     }
 
     /// Removes an owner. Returns the identity if it has become free, for the caller to release after unlocking.
-    mutating func leave(_ owner: Owner, at place: EntryNumber) -> (any Identity)? {
+    mutating func remove(_ owner: Owner, at place: EntryNumber) -> (any Identity)? {
         guard let entry = entries[place] else { return nil }
         let rest = entry.owners.filter { $0 !== owner }
         if !rest.isEmpty {
@@ -211,12 +211,25 @@ extension AnyOperation {
                 return
             case .taken(let other):
                 guard uniqueness.policy == .join else {
-                    return endWithoutRunning(with: .skipped(.duplicate(of: other.reference)))
+                    return endWithoutRunning(with: .skipped(.duplicate(of: referenceOfOriginal(other))))
                 }
                 // If `join` fails, the other operation has just finished, and the identity may be free.
                 if join(other, uniqueness) { return }
             }
         }
+    }
+
+    /// Returns the reference of the operation that has the identity of this one. It says whether one of the two depends
+    /// directly on the other.
+    private final func referenceOfOriginal(_ original: AnyOperation) -> OperationReference {
+        var reference = original.reference
+        reference.dependsOnDuplicate = dependsDirectly(on: original) || original.dependsDirectly(on: self)
+        return reference
+    }
+
+    /// False if this operation has begun, because it then waits for none of its dependencies.
+    private final func dependsDirectly(on source: AnyOperation) -> Bool {
+        sourcesIfNotBegun.contains { $0 === source }
     }
 
     private final func endWithoutRunning(with error: OperationError) {
@@ -270,24 +283,35 @@ extension AnyOperation {
         // Collected first, because a cancellation drops the dependencies of an operation.
         let needs = Self.needsToCancel(of: former)
         let kept = needs.isEmpty ? [] : unlinkedUpstream(through: former)
+        let reasons = reasonsToReplace(former)
         withLife { _ in for operation in former { edges.append(operation) } }
-        let reason = CancellationReason.replaced(by: reference)
         // A replaced operation that has not begun ends here, whatever it waits for, so it cannot be on a cycle. It is
         // cancelled after the search, because this operation fails if it is on a cycle, and then replaces nothing.
-        let pending = former.filter { $0.withLife { $0.phase == .added } }
-        if failIfOnCycle(behind: former, assumingEnded: pending) { return }
-        for operation in pending { operation.cancel(reason: reason) { $0.phase == .added } }
+        let pending = zip(former, reasons).filter { $0.0.withLife { $0.phase == .added } }
+        if failIfOnCycle(behind: former, assumingEnded: pending.map(\.0)) { return }
+        for (operation, reason) in pending { operation.cancel(reason: reason) { $0.phase == .added } }
         // A pending operation may have begun since the search.
-        if pending.contains(where: \.mayStillRun), failIfOnCycle(behind: former) { return }
-        for operation in former { operation.cancel(reason: reason) { _ in true } }
-        Self.cancelUnneeded(needs, except: kept, reason: reason)
+        if pending.contains(where: \.0.mayStillRun), failIfOnCycle(behind: former) { return }
+        for (operation, reason) in zip(former, reasons) { operation.cancel(reason: reason) { _ in true } }
+        Self.cancelUnneeded(needs, except: kept, reason: .replaced(by: reference))
+    }
+
+    /// Returns the reasons for which the operations are cancelled. Each says whether the operation or this one depends
+    /// directly on the other.
+    private final func reasonsToReplace(_ former: [AnyOperation]) -> [CancellationReason] {
+        let sources = Set(sourcesIfNotBegun.map { ObjectIdentifier($0) })
+        return former.map { former in
+            var newer = reference
+            newer.dependsOnDuplicate = sources.contains(ObjectIdentifier(former)) || former.dependsDirectly(on: self)
+            return .replaced(by: newer)
+        }
     }
 
     /// Returns the dependencies of the replaced operations that are cancelled with them if nobody else needs them: only
     /// operations that were added because another operation depends on them, and none that a caller has added
     /// explicitly.
     private static func needsToCancel(of former: [AnyOperation]) -> [AnyOperation] {
-        former.flatMap(\.sourcesIfNotBegun).filter { $0.withLife { $0.wasAddedAsUpstream } }
+        former.flatMap(\.needsIfNotBegun).filter { $0.withLife { $0.wasAddedAsUpstream } }
     }
 
     /// Cancels the operations that nobody needs any more, and then those that only these have needed.

@@ -18,7 +18,7 @@ extension QueueCore {
         }
         guard operation.inputsHaveOutputs else {
             // The body itself reports which input has no output.
-            await operation.body.take()!.run(Execution(of: Unretained(operation)))
+            await operation.body.take()!.run(for: Unretained(operation))
             return .decided
         }
         let (timing, executor, group) = publishStart(of: operation)
@@ -40,7 +40,7 @@ extension QueueCore {
     private nonisolated(nonsending) func run(
         _ body: Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
     ) async {
-        if startsPlainly, executor == nil { return await body.run(Execution(of: Unretained(operation))) }
+        if startsPlainly, executor == nil { return await body.run(for: Unretained(operation)) }
         if let executor {
             await withTaskExecutorPreference(executor) { await runInTaskLocals(body, of: operation) }
         } else {
@@ -71,7 +71,7 @@ extension QueueCore {
     private func publishStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
-        let (delivers, chainStarts, timing, executor, group) = operation.withLife { life in
+        let (handlersAreDue, chainStarts, timing, executor, group) = operation.withLife { life in
             life.startBody()
             return (
                 operation.makePassedPhasesDue(life).isDue, life.optionalState?.takeChainStarts() ?? [],
@@ -80,14 +80,14 @@ extension QueueCore {
         }
         for chain in chainStarts { chain.note(time) }
         if operation.isObserved { operation.publishEvents() }
-        if delivers { operation.deliver(from: self) }
+        if handlersAreDue { operation.callDueHandlers(from: self) }
         return (timing, executor, group)
     }
 
     private nonisolated(nonsending) func run(
         _ body: Body, of operation: AnyOperation, inside hooks: ArraySlice<Middleware>
     ) async {
-        guard let outermost = hooks.first else { return await body.run(Execution(of: Unretained(operation))) }
+        guard let outermost = hooks.first else { return await body.run(for: Unretained(operation)) }
         let isCalled = AtomicFlag()
         do {
             try await outermost.hook(OperationContext(operation)) {

@@ -3,8 +3,8 @@ extension QueueCore {
     ///
     /// Each round of the loop is the run of one operation:
     ///
-    /// 1. ``begin(_:on:as:)`` starts the operation, and asks its optional state what else there is to do. A plain
-    ///    operation has none, and its body runs at once.
+    /// 1. ``Lifecycle/begin(on:)`` starts the operation, unless preconditions come first. It returns what is to be done
+    ///    for the optional state of the operation. A plain operation has none, and its body runs at once.
     /// 2. ``checkAndRun(_:_:on:as:)`` checks the preconditions of other operations, and runs the body with time limits,
     ///    middleware, groups and whatever else is around it.
     /// 3. ``complete(_:_:_:)`` publishes the outcome and counts the dependents down.
@@ -13,7 +13,7 @@ extension QueueCore {
     ///
     /// This code refers to operations through ``Unretained`` alone. The worker releases the queue's reference to an
     /// operation before it reports that the operation has left, so that no operation is alive when the queue is idle
-    /// (G31). For the same reason the worker is one of the queue's `holders` until it has released everything that it
+    /// (G31). For the same reason the worker is one of the queue's `holds` until it has released everything that it
     /// ran.
     ///
     /// - Parameter first: An operation that another worker has taken and could not run, together with that worker's
@@ -27,12 +27,12 @@ extension QueueCore {
             first
             ?? take(
                 change { state in
-                    addHolder()
+                    holds.begin()
                     let action = state.scheduler.workerStarted()
                     inline = InlineStarts(budget: state.scheduler.inlineBudget)
                     return action
                 })
-        defer { removeHolder() }
+        defer { endHold() }
         while let operation = next {
             if slicesByCount, yieldsBeforeBody() { await Task.yield() }
             if task.isTainted {
@@ -41,13 +41,14 @@ extension QueueCore {
             }
             var run = CompletedRun(hasRun: false)
             let result: RunResult
-            switch begin(operation, on: worker, as: task) {
-            case .plain:
+            switch operation.use({ $0.withLife { $0.begin(on: worker) } }) {
+            case .plain where startsPlainly:
                 // The plain case is inlined because most operations are plain, and an asynchronous call takes a tenth
                 // of the time of an operation.
-                await takeBody(operation).run(Execution(of: operation))
+                operation.use { task.running = $0 }
+                await operation.use { $0.body.take()! }.run(for: operation)
                 result = .decided
-            case let beginning: result = await checkAndRun(operation, beginning, on: worker, as: task)
+            case let action: result = await checkAndRun(operation, action, on: worker, as: task)
             }
             switch result {
             case .endedBefore: break
@@ -55,7 +56,7 @@ extension QueueCore {
             case .away(let action):
                 task.running = nil
                 next = take(action)
-                // A worker that finds only operations that wait gives its thread up, too.
+                // A worker that finds only operations that wait also yields its thread.
                 if next != nil, slice.isOver() {
                     await Task.yield()
                     slice.restart()
@@ -71,15 +72,13 @@ extension QueueCore {
             } else if slice.isOver() {
                 if endSlice(operation, &run, inline) { return }
                 // The worker holds no operation while it yields, so the queue may become idle without it.
-                removeHolder()
+                endHold()
                 await Task.yield()
                 slice.restart()
                 next = take(
                     change { state in
-                        addHolder()
-                        let action = state.scheduler.nextAction()
-                        inline = InlineStarts(budget: state.scheduler.inlineBudget)
-                        return action
+                        holds.begin()
+                        return nextAction(&state, &inline)
                     })
             } else {
                 next = handOnAndRemove(operation, &run, &inline)
@@ -88,31 +87,6 @@ extension QueueCore {
     }
 
     // MARK: Check preconditions and run
-
-    /// Starts the operation unless preconditions come first. The answer is what the worker has to do for the optional
-    /// state of the operation, and for the hooks of the queue.
-    @inline(__always)
-    private func begin(_ current: Unretained<AnyOperation>, on worker: Worker, as task: WorkerTaskContext)
-        -> Lifecycle.Beginning
-    {
-        current.use { operation in
-            let beginning = operation.withLife { $0.begin(on: worker) }
-            switch beginning {
-            case .endedBefore, .withPreconditions: return beginning
-            case .plain, .timed:
-                task.running = operation
-                return startsPlainly ? beginning : .withOptionalState
-            case .withOptionalState:
-                task.running = operation
-                return beginning
-            }
-        }
-    }
-
-    @inline(__always)
-    private func takeBody(_ operation: Unretained<AnyOperation>) -> Body {
-        operation.use { $0.body.take()! }
-    }
 
     /// The result of checking the preconditions of an operation and running its body.
     private enum RunResult {
@@ -129,25 +103,29 @@ extension QueueCore {
 
     /// Checks the preconditions of an operation that is not plain, and runs its body with everything that is around it.
     private nonisolated(nonsending) func checkAndRun(
-        _ operation: Unretained<AnyOperation>, _ beginning: Lifecycle.Beginning, on worker: Worker,
+        _ operation: Unretained<AnyOperation>, _ action: Lifecycle.BeginAction, on worker: Worker,
         as task: WorkerTaskContext
     ) async -> RunResult {
-        switch beginning {
+        switch action {
         case .endedBefore: return .endedBefore
-        case .plain: break
-        case .timed(let timing): return await runTimed(operation, timing, on: worker)
-        case .withOptionalState: return await runWithOptionalState(operation, on: worker)
+        case .timed(let timing) where startsPlainly:
+            operation.use { task.running = $0 }
+            return await runTimed(operation, timing, on: worker)
+        // A plain operation comes here if the queue has hooks or task-locals.
+        case .plain, .timed, .withOptionalState:
+            operation.use { task.running = $0 }
+            return await runWithOptionalState(operation, on: worker)
         case .withPreconditions:
             switch await checkPreconditions(of: operation, on: worker, as: task) {
             case .endedBefore: return .endedBefore
-            case .toBody(isPlain: true): break
+            case .toBody(isPlain: true):
+                await operation.use { $0.body.take()! }.run(for: operation)
+                return .decided
             case .toBody(isPlain: false): return await runWithOptionalState(operation, on: worker)
             case .toEnd: return .decided
             case .away(let action): return .away(action)
             }
         }
-        await takeBody(operation).run(Execution(of: operation))
-        return .decided
     }
 
     @inline(__always)
@@ -165,9 +143,9 @@ extension QueueCore {
     private nonisolated(nonsending) func runTimed(
         _ operation: Unretained<AnyOperation>, _ timing: Timing, on worker: Worker
     ) async -> RunResult {
-        let body = takeBody(operation)
+        let body = operation.use { $0.body.take()! }
         let hasTimeout = startAttempt(of: operation, timing, on: worker)
-        await body.run(Execution(of: operation))
+        await body.run(for: operation)
         guard endAttempt(of: operation, timing, on: worker, hasTimeout: hasTimeout) else { return .decided }
         return RunResult(await runAgain(operation.object, body))
     }
@@ -178,15 +156,15 @@ extension QueueCore {
         /// False if the operation was cancelled while it was ready, and left the queue then.
         var hasRun = true
         /// The first operation that has become ready by this one. The same worker may continue with it.
-        var follower: Unretained<AnyOperation>?
+        var firstReady: Unretained<AnyOperation>?
         /// The other operations that have become ready by this one, linked.
-        var others: Unretained<AnyOperation>?
+        var othersReady: Unretained<AnyOperation>?
         /// True if the worker must not run another body, because its task was cancelled, or because the body has left
         /// waits open that have released its permit.
         var mustRetire = false
         var holdsPermit = true
         var handlersAreDue = false
-        var startsDelivery = false
+        var startsHandlerTask = false
         /// The groups that have ended with the operation, linked.
         var groups: Unretained<AnyOperation>?
     }
@@ -199,13 +177,13 @@ extension QueueCore {
     {
         task?.running = nil
         return current.use { operation in
-            guard let ending = operation.withLife({ $0.finishRun() }) else { return false }
-            let completion = complete(operation, ending, continuing: true)
+            guard let action = operation.withLife({ $0.finishRun() }) else { return false }
+            let completion = complete(operation, action, continuing: true)
             run = CompletedRun(
-                follower: completion.follower,
-                others: completion.others,
-                mustRetire: ending.isCancelled || ending.hasOpenWaits,
-                holdsPermit: !ending.hasOpenWaits,
+                firstReady: completion.firstReady,
+                othersReady: completion.othersReady,
+                mustRetire: action.isCancelled || action.hasOpenWaits,
+                holdsPermit: !action.hasOpenWaits,
                 handlersAreDue: completion.handlersAreDue,
                 groups: completion.groups
             )
@@ -237,24 +215,27 @@ extension QueueCore {
     private func handOnAndRemove(
         _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
     ) -> Unretained<AnyOperation>? {
-        if let follower = run.follower, run.others == nil, run.groups == nil, mayHandOn(to: follower, inline) {
+        if let next = run.firstReady, run.othersReady == nil, run.groups == nil, mayHandOn(to: next, inline) {
             inline.count += 1
             let removal = state.withLock { state in remove(operation, &run, &state) }
             releaseAndReport(operation, run, removal)
-            return follower
+            return next
         }
-        return run.groups == nil
-            ? takeNext(after: operation, &run, &inline)
-            : takeNext(afterGroupsOf: operation, &run, &inline)
+        if run.groups == nil {
+            return take(removeAndList(operation, &run, inline) { state in nextAction(&state, &inline) })
+        }
+        // The groups finish first, because operations that become ready by their end may come first.
+        removeAndList(operation, &run, inline) { _ in }
+        return take(change { state in nextAction(&state, &inline) })
     }
 
-    /// Decides whether the worker continues inline with `follower`. It does not if a higher priority waits, if the
+    /// Decides whether the worker continues inline with `next`. It does not if a higher priority waits, if the
     /// queue is suspended, or if the budget is used up while other operations wait.
     @inline(__always)
-    private func mayHandOn(to follower: Unretained<AnyOperation>, _ inline: InlineStarts) -> Bool {
+    private func mayHandOn(to next: Unretained<AnyOperation>, _ inline: InlineStarts) -> Bool {
         let hint = hint.value
         if hint == 0 { return true }
-        let level = follower.use { $0.currentPriority.rawValue }
+        let level = next.use { $0.currentPriority.rawValue }
         return hint <= level + 1 && inline.count < inline.budget
     }
 
@@ -268,19 +249,30 @@ extension QueueCore {
     {
         if !run.hasRun { return .othersRemain }
         // The operation is appended before it leaves, because a queue with pending handlers is not idle.
-        if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(Retained(handedOver: operation)) }
+        if run.handlersAreDue {
+            run.startsHandlerTask = state.handlerDispatcher.append(Retained(handedOver: operation))
+        }
         return operation.use { remove($0, &state) }
     }
 
-    /// Lists the operations that have become ready by this one, in the order in which they became its dependents.
+    /// Removes the operation, lists those that have become ready by it, in the order in which they became dependents,
+    /// and makes one more decision, all in one step under the queue's lock.
     @inline(__always)
-    private func list(
-        from run: CompletedRun, after operation: Unretained<AnyOperation>, _ inline: InlineStarts, _ state: inout State
-    ) {
-        state.scheduler.noteInlineStarts(inline.count, upTo: operation)
-        guard let follower = run.follower else { return }
-        follower.use { $0.link = run.others.map { DependentList.Place($0) } }
-        state.scheduler.append(released: follower)
+    private func removeAndList<Decision>(
+        _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts,
+        then decide: (inout State) -> Decision
+    ) -> Decision {
+        let (removal, decision) = change { state in
+            let removal = remove(operation, &run, &state)
+            if inline.count > 0 { state.scheduler.noteInlineStarts(inline.count, upTo: operation) }
+            if let firstReady = run.firstReady {
+                firstReady.use { $0.next = run.othersReady.map { DependentList.Place($0) } }
+                state.scheduler.append(released: firstReady)
+            }
+            return (removal, decide(&state))
+        }
+        releaseAndReport(operation, run, removal)
+        return decision
     }
 
     /// Releases the queue's reference to the operation, unless the handler dispatcher has taken it over, and reports
@@ -289,7 +281,7 @@ extension QueueCore {
     private func releaseAndReport(_ operation: Unretained<AnyOperation>, _ run: CompletedRun, _ removal: RemovalResult)
     {
         if !run.handlersAreDue { Retained(handedOver: operation).release() }
-        if run.startsDelivery { startDelivering() }
+        if run.startsHandlerTask { startHandlerTask() }
         didRemove(removal)
         // Groups finish after the operation has left, so that its handlers are called before those of the groups.
         if let groups = run.groups { AnyOperation.finish(groups: groups) }
@@ -297,41 +289,12 @@ extension QueueCore {
 
     // MARK: Next
 
-    /// Removes the operation, and asks the queue for the next one in the same step.
+    /// Asks the scheduler what the worker does next, and sets the limit for the operations that follow inline.
     @inline(__always)
-    private func takeNext(
-        after operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
-    ) -> Unretained<AnyOperation>? {
-        var removal = RemovalResult.othersRemain
-        let action = change { state in
-            removal = remove(operation, &run, &state)
-            list(from: run, after: operation, inline, &state)
-            let action = state.scheduler.nextAction()
-            inline = InlineStarts(budget: state.scheduler.inlineBudget)
-            return action
-        }
-        releaseAndReport(operation, run, removal)
-        return take(action)
-    }
-
-    /// Finds the next operation after finishing the groups that end with this one, because operations that become ready
-    /// by their end may come first.
-    @inline(__always)
-    private func takeNext(
-        afterGroupsOf operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: inout InlineStarts
-    ) -> Unretained<AnyOperation>? {
-        let removal = change { state in
-            let removal = remove(operation, &run, &state)
-            list(from: run, after: operation, inline, &state)
-            return removal
-        }
-        releaseAndReport(operation, run, removal)
-        return take(
-            change { state in
-                let action = state.scheduler.nextAction()
-                inline = InlineStarts(budget: state.scheduler.inlineBudget)
-                return action
-            })
+    private func nextAction(_ state: inout State, _ inline: inout InlineStarts) -> Scheduler.WorkerAction {
+        let action = state.scheduler.nextAction()
+        inline = InlineStarts(budget: state.scheduler.inlineBudget)
+        return action
     }
 
     /// Returns the operation that the queue has chosen. Returns nil if the worker ends.
@@ -353,13 +316,7 @@ extension QueueCore {
     private func endSlice(
         _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
     ) -> Bool {
-        let (ends, removal) = change { state in
-            let removal = remove(operation, &run, &state)
-            list(from: run, after: operation, inline, &state)
-            return (state.scheduler.endSlice(), removal)
-        }
-        releaseAndReport(operation, run, removal)
-        return ends
+        removeAndList(operation, &run, inline) { $0.scheduler.endSlice() }
     }
 
     /// Ends a worker that must not run another body. The scheduler starts a new one.
@@ -367,20 +324,17 @@ extension QueueCore {
     private func retire(
         _ operation: Unretained<AnyOperation>, _ run: inout CompletedRun, _ inline: InlineStarts
     ) {
-        let removal = change { state in
-            let removal = remove(operation, &run, &state)
-            list(from: run, after: operation, inline, &state)
-            if run.holdsPermit { state.scheduler.returnPermit() } else { state.scheduler.endedWithoutPermit() }
-            return removal
+        let holdsPermit = run.holdsPermit
+        removeAndList(operation, &run, inline) { state in
+            if holdsPermit { state.scheduler.returnPermit() } else { state.scheduler.endedWithoutPermit() }
         }
-        releaseAndReport(operation, run, removal)
     }
 
     /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
     private func continueOnAnotherWorker(with operation: Unretained<AnyOperation>, _ inline: InlineStarts) {
-        change { $0.scheduler.noteInlineStarts(inline.count, upTo: operation) }
-        addHolder()
+        change { if inline.count > 0 { $0.scheduler.noteInlineStarts(inline.count, upTo: operation) } }
+        holds.begin()
         Worker.start(on: self, beginningWith: operation)
     }
 }

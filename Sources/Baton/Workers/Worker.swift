@@ -4,7 +4,7 @@ internal import CBaton
 /// nor its task is used for anything else afterwards, so that a cancellation meant for one operation cannot reach
 /// another.
 final class Worker: Sendable {
-    private let task = CancellableTask()
+    let task = CancellableTask()
     /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
     let attemptTimeout = Locked(AttemptTimeout())
 
@@ -13,34 +13,24 @@ final class Worker: Sendable {
     /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
     static func start(on core: QueueCore, beginningWith first: Unretained<AnyOperation>? = nil) {
         let worker = Worker()
-        worker.spawn(with: core.taskFactory) {
+        worker.task.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
             worker.removeTimer(of: core.timerService)
         }
     }
-
-    /// See ``CancellableTask/spawn(with:_:)``.
-    @discardableResult
-    func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        task.spawn(with: taskFactory, body)
-    }
-
-    /// Cancels the worker's task. Called with no lock held, because the cancellation runs `onCancel` handlers of the
-    /// user.
-    func cancelTask() { task.cancel() }
 }
 
-/// A task that a cancellation reaches from its first step on, also if it comes before the task is spawned.
+/// A task that a cancellation reaches from its first step on, even if it comes before the task is spawned.
 /// ``spawn(with:_:)`` can replace the task.
 final class CancellableTask: Sendable {
-    private struct Link {
+    private struct State {
         var task: Task<Void, Never>?
         var isCancelled = false
         var start = Start.none
     }
 
-    /// The state of a task that is being spawned. The task waits until the spawning thread has stored its handle in the
-    /// link. Otherwise a cancellation in between would reach the task only after the call that cancels has returned.
+    /// The state of a task that is being spawned. The task waits until the spawning thread has stored its handle.
+    /// Otherwise a cancellation in between would reach the task only after the call that cancels has returned.
     private enum Start {
         /// The handle of the task is stored, or no task was spawned.
         case none
@@ -49,23 +39,23 @@ final class CancellableTask: Sendable {
         case waiting(UnsafeContinuation<Void, Never>)
     }
 
-    private let link = Locked(Link())
+    private let state = Locked(State())
 
     /// Spawns a task. Cancellations no longer reach the previous task, which has to wait for the new one.
     @discardableResult
     func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        link.withLock { link in
-            guard case .none = link.start else { preconditionFailure("two tasks are spawned at once") }
-            link.start = .spawned
+        state.withLock { state in
+            guard case .none = state.start else { preconditionFailure("two tasks are spawned at once") }
+            state.start = .spawned
         }
         let task = taskFactory.spawn {
             await self.waitUntilKnown()
             await body()
         }
-        let (start, wasCancelled) = link.withLock { link in
-            link.task = task
-            defer { link.start = .none }
-            return (link.start, link.isCancelled)
+        let (start, wasCancelled) = state.withLock { state in
+            state.task = task
+            defer { state.start = .none }
+            return (state.start, state.isCancelled)
         }
         if wasCancelled { Trampoline.run(.cancelTask(self)) }
         if case .waiting(let task) = start { task.resume() }
@@ -73,11 +63,11 @@ final class CancellableTask: Sendable {
     }
 
     private func waitUntilKnown() async {
-        if case .none = link.withLock({ $0.start }) { return }
+        if case .none = state.withLock({ $0.start }) { return }
         await withUnsafeContinuation { continuation in
-            let isKnown = link.withLock { link in
-                guard case .spawned = link.start else { return true }
-                link.start = .waiting(continuation)
+            let isKnown = state.withLock { state in
+                guard case .spawned = state.start else { return true }
+                state.start = .waiting(continuation)
                 return false
             }
             if isKnown { continuation.resume() }
@@ -86,16 +76,16 @@ final class CancellableTask: Sendable {
 
     /// Cancels the task. Called with no lock held, because the cancellation runs `onCancel` handlers of the user.
     func cancel() {
-        let isKnown = link.withLock { link in
-            link.isCancelled = true
-            return link.task != nil
+        let isKnown = state.withLock { state in
+            state.isCancelled = true
+            return state.task != nil
         }
         if isKnown { Trampoline.run(.cancelTask(self)) }
     }
 
     /// Performs the cancellation. Called by ``Trampoline`` only.
     func cancelNow() {
-        let task = link.withLock { $0.task }
+        let task = state.withLock { $0.task }
         assert(HeldLocks.isEmpty, "The user's `onCancel` handlers are called without a lock.")
         task?.cancel()
     }
@@ -113,7 +103,7 @@ struct TimeSlice {
 
     private let byCount: Bool
     private var start = Int64.zero
-    /// The number of operations between two looks at the clock.
+    /// The number of operations between two readings of the clock.
     private var stride = firstStride
     /// The number of operations until the next check.
     private var left: Int
@@ -130,11 +120,11 @@ struct TimeSlice {
     @inline(__always)
     mutating func isOver() -> Bool {
         left -= 1
-        return left == 0 && look()
+        return left == 0 && sampleClock()
     }
 
     @inline(never)
-    private mutating func look() -> Bool {
+    private mutating func sampleClock() -> Bool {
         if byCount {
             left = Self.stepsWhenCounting
             return true
@@ -208,7 +198,7 @@ package struct TaskFactory: Sendable {
 
 extension AnyOperation {
     /// The factory of tasks that serve this operation.
-    package final var services: TaskFactory { core?.services ?? .outsideQueues }
+    package final var services: TaskFactory { coreIfUnderWay?.services ?? .outsideQueues }
 }
 
 /// An executor that orders its jobs by a seed. Queues on it count operations where they would otherwise read the clock,

@@ -1,4 +1,3 @@
-internal import CBaton
 /// Identifies a task of a queue to code that runs on it. With it, a body that awaits another operation releases its
 /// permit, and a body or a handler that waits for the idleness of its own queue is detected.
 ///
@@ -54,7 +53,7 @@ final class WorkerTaskContext: Sendable {
 
     /// Runs `work`, which must be everything that the calling task does, for the body that iterates.
     static func run(upstreamOf iteration: any UpstreamIteration, _ work: () async -> Void) async {
-        await run(WorkerTaskContext(of: iteration.body?.core, iteration)) { _ in await work() }
+        await run(WorkerTaskContext(of: iteration.body?.coreIfUnderWay, iteration)) { _ in await work() }
     }
 
     private static func run(_ own: WorkerTaskContext, _ work: (WorkerTaskContext) async -> Void) async {
@@ -109,7 +108,7 @@ extension QueueCore {
                 result.withLock { $0 = made }
             }
         }
-        await (worker?.spawn(with: taskFactory, body) ?? taskFactory.spawn(body)).value
+        await (worker?.task.spawn(with: taskFactory, body) ?? taskFactory.spawn(body)).value
         return result.withLock { $0.take() }!
     }
 }

@@ -46,7 +46,10 @@ extension AnyOperation {
     /// - Parameter queue: The queue to which this operation is added when the Foundation operation starts.
     /// - Returns: The Foundation operation.
     /// - Complexity: O(1). Each time Foundation asks whether it is ready, it may walk over everything that this
-    ///   operation waits for.
+    ///   operation waits for. Foundation asks every waiting operation of an `OperationQueue` whenever one of them
+    ///   changes, so a chain that alternates between bridged operations and dependencies on them takes O(*n*²) time: a
+    ///   debug build took 0.5 s for 500 links, 2 s for 1,000, and 5 s or more for 2,000. Link long chains in one of the
+    ///   two systems only.
     public func foundationOperation(on queue: AsyncOperationQueue) -> Foundation.Operation {
         let table = BridgedOperation.table
         let (bridge, isNew) = table.find(for: self) { BridgedOperation(of: self, on: queue, in: table) }

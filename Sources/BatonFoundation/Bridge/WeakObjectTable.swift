@@ -53,7 +53,7 @@ final class WeakObjectTable<Object: AnyObject & Sendable>: Sendable {
     private let followed = Locked<Set<UInt64>>([])
 
     /// Keeps an operation in `followed` as long as the operation retains its `didCancel` handler.
-    private final class Following: Sendable {
+    private final class FollowRegistration: Sendable {
         let table: WeakObjectTable
         let id: UInt64
 
@@ -69,8 +69,8 @@ final class WeakObjectTable<Object: AnyObject & Sendable>: Sendable {
     func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Object) -> Void) {
         let id = operation.reference.id
         if followed.withLock({ $0.insert(id).inserted }) {
-            let following = Following(id, in: self)
-            operation.didCancel { _ in following.object.map(tell) }
+            let registration = FollowRegistration(id, in: self)
+            operation.didCancel { _ in registration.object.map(tell) }
         } else if operation.isCancelled {
             // The handler may have run before this object was stored.
             existing(for: id).map(tell)

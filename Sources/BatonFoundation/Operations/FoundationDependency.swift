@@ -106,7 +106,13 @@ extension AsyncOperationQueue {
 private struct HasFinished: OperationCondition {
     let operation: Foundation.Operation
 
-    var name: String { "the Foundation operation, which has to be in an OperationQueue or started, has finished" }
+    var name: String {
+        let finished = "the Foundation operation has finished"
+        if operation.isExecuting || operation.isFinished { return finished }
+        return operation.isReady
+            ? "\(finished) (it has not begun: add it to an OperationQueue that is not suspended, or start it)"
+            : "\(finished) (it is not ready: it waits for its own dependencies)"
+    }
 
     func evaluate(for standIn: AnyOperation) async throws -> ConditionResult {
         // Foundation does not notice that an operation has finished if the operation sends no notification, so it is

@@ -28,6 +28,8 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     private let make: @Sendable () -> Performed
     private let output: @Sendable (Performed) throws -> Output
     private let queue: OperationQueue?
+    /// The number of runs, if all of them have the same Foundation operation.
+    private let runsOfOne: RunCount?
 
     /// Creates a procedure with a closure that makes a new operation for each run, because a Foundation operation runs
     /// once.
@@ -45,6 +47,18 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
         self.make = make
         self.output = output
         self.queue = queue
+        runsOfOne = nil
+    }
+
+    /// Creates a procedure that runs the given operation, and reports a second run.
+    fileprivate init(
+        running operation: Performed, on queue: OperationQueue?,
+        output: @escaping @Sendable (Performed) throws -> Output
+    ) {
+        make = { operation }
+        self.output = output
+        self.queue = queue
+        runsOfOne = RunCount()
     }
 
     /// Runs the operation that the closure makes.
@@ -55,15 +69,16 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     ///   cancelled.
     public func execute(in context: OperationContext) async throws -> Output {
         let operation = make()
+        if runsOfOne?.next() == 2 { context.operation.reportRunAgain(of: "its Foundation operation") }
         let claim = RunClaim(on: operation)
         // An operation that another party has started needs no permit. Nor does a bridge, whose operation takes one.
         let needsPermit = claim.isGranted && !(operation is BridgedOperation)
         let dependencies = operation.dependencies.filter { !$0.isFinished }
         let start = needsPermit && !dependencies.isEmpty ? PostponedStart(of: operation) : nil
-        if claim.isGranted { (queue ?? FoundationQueue.shared).addReliably(operation) }
+        if claim.isGranted { (queue ?? FoundationQueue.shared).addWithDependencies(operation) }
         await FoundationStandIn.await(needsPermit ? dependencies : [operation], of: operation)
         start?.allow()
-        if !operation.isFinished { await CompletionWatch.end(of: operation, onCancel: { operation.cancel() }) }
+        if !operation.isFinished { await CompletionWatch.wait(for: operation, onCancel: { operation.cancel() }) }
         start?.forget()
         claim.end()
         if operation.isCancelled {
@@ -71,6 +86,19 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
             throw CancellationError()
         }
         return try output(operation)
+    }
+}
+
+/// Counts the runs of a procedure whose runs share a Foundation operation.
+private final class RunCount: Sendable {
+    private let count = Locked(0)
+
+    /// Returns the number of this run, from 1.
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
     }
 }
 
@@ -93,6 +121,10 @@ extension AsyncOperation {
     /// cancelled or skipped before its run begins, the Foundation operation is cancelled and finished, so that its
     /// dependents do not wait forever, unless another party has started it.
     ///
+    /// A Foundation operation runs once. A second run of this operation, by a retry or a repetition, is ``Misuse`` and
+    /// ends with the old outcome of the Foundation operation; use a ``FoundationProcedure`` for that. If two operations
+    /// are created with the same Foundation operation, the first one to run starts it, and both end with it.
+    ///
     /// - Parameters:
     ///   - operation: The Foundation operation.
     ///   - queue: The queue that runs the operation, or nil for an unlimited queue of Baton's.
@@ -102,7 +134,7 @@ extension AsyncOperation {
         foundation operation: Performed, on queue: OperationQueue? = nil,
         output: @escaping @Sendable (Performed) throws -> Output
     ) {
-        self.init(FoundationProcedure(on: queue, { operation }, output: output))
+        self.init(FoundationProcedure(running: operation, on: queue, output: output))
         name = operation.name ?? "\(type(of: operation))"
         didFinish { result in
             if operation.isFinished { return }

@@ -63,7 +63,7 @@ enum FoundationQueue {
         let claim = RunClaim(on: operation)
         if wasCancelled || claim.isGranted { operation.cancel() }
         guard claim.isGranted else { return }
-        shared.addReliably(operation)
+        shared.addWithDependencies(operation)
         _ = CompletionWatch(of: operation) { claim.end() }
     }
 }

@@ -25,7 +25,7 @@ public final class NetworkActivity: OperationObserver {
     ///   - clock: The clock that measures the delay.
     ///   - onChange: A closure that is called with true when an operation begins to run while none did, and with false
     ///     when none has run for the delay. It never receives the same value twice in a row. Its calls come in order,
-    ///     one at a time, on a task of the observer's own and on the isolation that the closure declares.
+    ///     one at a time, on a task of the observer's own and in the isolation domain that the closure declares.
     public init(
         hideDelay: Duration = .seconds(1), clock: some Clock<Duration> = ContinuousClock(),
         onChange: nonisolated(nonsending) @escaping @Sendable (_ isActive: Bool) async -> Void

@@ -30,11 +30,20 @@
             didSet { assert(connectingCount >= 0, "Internal inconsistency: a connection attempt that ends twice") }
         }
 
+        /// The number of transfers that wait for a connection because their number is limited. libcurl 7.88 may miss
+        /// that a connection has become free for one of them, so the loop polls while this is not 0.
+        var waitingCount = 0 {
+            didSet { assert(waitingCount >= 0, "Internal inconsistency: a wait for a connection that ends twice") }
+        }
+
         /// The number of transfers with a response over HTTP/2. libcurl 7.88 does not always wake up for bytes that it
         /// has buffered for a paused stream, so the loop polls while this is not 0.
         var multiplexedCount = 0 {
             didSet { assert(multiplexedCount >= 0, "Internal inconsistency: an HTTP/2 transfer that ends twice") }
         }
+
+        /// The exchanges whose bodies have nothing to send at the moment.
+        var pausedUploads: [ObjectIdentifier: CurlExchange] = [:]
 
         /// A Boolean value that indicates whether the last attempt to open a socket failed for lack of descriptors.
         /// While it is true, libcurl closes connections that have been unused for a second.
@@ -49,6 +58,8 @@
         /// The number of paused streams of each HTTP/2 connection.
         private var pausedCounts: [ID: Int] = [:]
         private var connections: [ID: Connection] = [:]
+        /// The last exchange on each connection that has an exchange.
+        private var holders: [ID: CurlExchange] = [:]
         /// When the table reaches this count, closed connections are removed from it.
         private var pruneThreshold = 1024
 
@@ -71,6 +82,21 @@
 
         /// Returns whether a connection is known to use HTTP/1.1.
         func usesHTTP1(_ id: ID) -> Bool { connection(id)?.version == .http1 }
+
+        /// Notes that the last request on a connection is that of an exchange.
+        func take(_ id: ID, for exchange: CurlExchange) { holders[id] = exchange }
+
+        /// Notes that an exchange has left a connection.
+        func release(_ id: ID, by exchange: CurlExchange) {
+            if holders[id] === exchange { holders[id] = nil }
+        }
+
+        /// Returns whether libcurl is still working on another exchange on a secure connection.
+        func isTaken(_ id: ID, byOtherThan exchange: CurlExchange) -> Bool {
+            guard let holder = holders[id], holder !== exchange else { return false }
+            // The connection of a transfer that has ended is free before the loop learns of the end.
+            return holder.handle.hasSecureConnection
+        }
 
         /// Returns whether bytes have arrived that belong to no request, because the server sent more than its
         /// response.
@@ -149,14 +175,33 @@
     /// An attempt of libcurl to connect to one address of a host.
     struct ConnectionAttempt {
         let exchange: CurlExchange
-        let socket: curl_socket_t
-        /// The system's identity of the socket, whose number may belong to another socket later.
-        let identity: UInt64
+        let socket: OpenedSocket
 
         /// Ends the attempt if the address has not answered yet. libcurl then tries the next one.
         ///
         /// - Returns: Whether the attempt was ended.
-        func abandon() -> Bool { baton_curl_abandon(socket, identity) != 0 }
+        func abandon() -> Bool { baton_curl_abandon(socket.socket, socket.identity) != 0 }
+    }
+
+    /// A socket that was opened for a transfer.
+    struct OpenedSocket {
+        let socket: curl_socket_t
+        /// The system's identity of the socket, whose number may belong to another socket later.
+        let identity: UInt64
+
+        /// The number of bytes that the socket has received, or nil if it is unknown.
+        var receivedCount: Int64? {
+            guard identity != 0, baton_curl_identity(socket) == identity else { return nil }
+            let count = baton_curl_received(socket)
+            return count < 0 ? nil : count
+        }
+
+        /// The time since the socket last received bytes, or nil if it has received none or the time is unknown.
+        var timeSinceReceive: Duration? {
+            guard let count = receivedCount, count > 0 else { return nil }
+            let milliseconds = baton_curl_silence(socket)
+            return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+        }
     }
 
     extension CurlConnections.ID {

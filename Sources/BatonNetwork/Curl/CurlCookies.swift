@@ -5,7 +5,8 @@
     /// The cookies of a transport, which all of its handles share. Only the transport's thread uses this object.
     final class CurlCookies {
         private let share: UnsafeMutableRawPointer?
-        private let file: String?
+        /// The file of the cookies; nil if there is none, or if it cannot be used.
+        private var file: String?
         private var isRead = false
 
         init(_ cookies: CurlTransport.Configuration.Cookies) {
@@ -39,22 +40,32 @@
         /// - Parameters:
         ///   - headLength: An upper bound for the bytes of the head that precede the cookies.
         ///   - hasOwn: Whether the request has its own field `Cookie`.
+        /// - Returns: Whether the handle keeps cookies.
         /// - Complexity: O(1) in most cases; O(*n*) for *n* cookies if the request has its own or its head is long.
-        func serve(_ handle: CurlHandle, headLength: Int, hasOwn: Bool) {
-            guard let share else { return }
+        func serve(_ handle: CurlHandle, headLength: Int, hasOwn: Bool) -> Bool {
+            guard let share else { return false }
             readFile(through: handle, into: share)
             handle.setShare(share)
             let isSafe = !hasOwn && headLength + Self.longestCookie < Self.longestHead
             guard isSafe || headLength + handle.cookieLength(ofAll: hasOwn) < Self.longestHead else {
-                return handle.setShare(nil)
+                handle.setShare(nil)
+                return false
             }
             handle.set(CURLOPT_COOKIEFILE, "")
+            return true
         }
 
         /// Reads the file into the shared cookies, through a handle, if that has not been done yet.
         private func readFile(through handle: CurlHandle, into share: UnsafeMutableRawPointer) {
             guard let file, !isRead else { return }
             isRead = true
+            switch File.problemOfReading(file) {
+            case nil, .isMissing: break
+            case .isEmpty: return
+            case .isDirectory, .isDevice, .isTooLong:
+                self.file = nil
+                return
+            }
             handle.setShare(share)
             handle.set(CURLOPT_COOKIEFILE, file)
             handle.set(CURLOPT_COOKIELIST, "RELOAD")
@@ -62,9 +73,10 @@
             handle.set(CURLOPT_COOKIEFILE, nil as String?)
         }
 
-        /// Makes the handle write the cookies to the file when it is closed, because a response has set some.
+        /// Makes the handle write the shared cookies to the file when it is closed, because a response has set some.
+        /// The handle must keep cookies; otherwise it would empty the file.
         func note(in handle: CurlHandle) {
-            guard let file, let made = try? File.open(file, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600) else { return }
+            guard let file, let made = try? File.openWritable(file, mode: 0o600) else { return }
             // libcurl gives the file that it writes the permissions of the existing one.
             made.restrictToOwner()
             made.close()

@@ -23,17 +23,18 @@
             handle.set(CURLOPT_HTTPHEADER, header)
             handle.set(CURLOPT_PROXYHEADER, proxyHeader)
             handle.set(CURLOPT_ACCEPT_ENCODING, "")
-            handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
             handle.set(CURLOPT_TCP_KEEPALIVE, true)
             setMethod(of: request)
             setConnection(of: request)
             setCertificates()
+            // Tells of bytes that arrive and that cannot be unpacked yet.
+            if configuration.lowestSpeed != nil { handle.set(CURLOPT_NOPROGRESS, false) }
             if request.value(forHTTPHeaderField: "User-Agent") == nil {
                 handle.set(CURLOPT_USERAGENT, configuration.userAgent)
             }
             let ownCookies = request.value(forHTTPHeaderField: "Cookie")
             if request.httpShouldHandleCookies {
-                cookies.serve(handle, headLength: headLengthBeforeCookies, hasOwn: ownCookies != nil)
+                keepsCookies = cookies.serve(handle, headLength: headLengthBeforeCookies, hasOwn: ownCookies != nil)
             }
             if let ownCookies { handle.set(CURLOPT_COOKIE, ownCookies) }
         }
@@ -72,10 +73,11 @@
         private var mayShareConnection: Bool { source?.isEmpty ?? true }
 
         private func setConnection(of request: URLRequest) {
-            let mayMultiplex = configuration.version == .automatic && mayShareConnection
+            let mayMultiplex = configuration.version == .automatic && mayShareConnection && isSecure
             handle.set(CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            if mayMultiplex { keepFromOtherConnections() }
             // Only the first connection to a host shows whether it speaks HTTP/2, so that no further ones are needed.
-            waitsForOthers = isSecure && mayMultiplex
+            waitsForOthers = mayMultiplex
             handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
             setBufferSize(forHeadOfHTTP2: waitsForOthers)
             switch configuration.proxy {
@@ -85,27 +87,19 @@
                 handle.set(CURLOPT_PROXY, address)
                 handle.set(CURLOPT_NOPROXY, "")
             }
-            _ = setConnectionLimit()
+            // The idle limit ends an attempt to connect. By a limit of its own, libcurl 7.88 would give up an address
+            // that has not answered after half of the time, and the transfer if the next one refuses.
+            handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
-            if let lowest = configuration.lowestSpeed, transfer.clock.isContinuous {
-                handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
-                handle.set(CURLOPT_LOW_SPEED_TIME, Int(lowest.wholeTime.components.seconds))
-            }
         }
 
-        /// Sets how long libcurl may connect, to all addresses of the host together. Returns false if no time is left.
+        /// Keeps a request that may use HTTP/2 from the connections of those that may not.
         ///
-        /// By another clock than the system's, and while the transfer waits for a connection because their number is
-        /// limited, only the idle limit counts.
-        func setConnectionLimit() -> Bool {
-            if !transfer.clock.isContinuous {
-                handle.set(CURLOPT_CONNECTTIMEOUT_MS, Duration.longest.wholeMilliseconds)
-            } else if !configuration.limitsConnections {
-                let left = limit - start.duration(to: ContinuousClock.now)
-                if left <= .zero { return false }
-                handle.set(CURLOPT_CONNECTTIMEOUT_MS, left.wholeMilliseconds)
-            }
-            return true
+        /// Once a host has an HTTP/2 connection, libcurl 7.88 also lets other requests begin on an HTTP/1.1 connection
+        /// in use, and gives them the responses of each other. It uses a connection only for requests with the same
+        /// options of TLS, so that this one, which has an effect only on Windows, keeps them apart.
+        private func keepFromOtherConnections() {
+            handle.set(CURLOPT_SSL_OPTIONS, Int(baton_curl_no_effect_on_tls))
         }
 
         /// Sets how many bytes libcurl reads at a time.
@@ -165,10 +159,5 @@
 
     extension String {
         fileprivate var isForProxies: Bool { lowercased() == "proxy-authorization" }
-    }
-
-    extension Duration {
-        /// The number of milliseconds, at least 1 and at most what libcurl accepts, about 24 days.
-        fileprivate var wholeMilliseconds: Int { Int(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
     }
 #endif

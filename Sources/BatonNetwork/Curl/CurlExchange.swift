@@ -16,8 +16,6 @@
 
         let transfer: CurlTransfer
         let handle: CurlHandle
-        /// The longest time during which no byte may arrive or be sent.
-        let limit: Duration
         /// The entry of this exchange among the loop's timed checks.
         var checkTicket: TimerHeap<ContinuousClock.Instant, CurlExchange>.Ticket?
 
@@ -30,17 +28,36 @@
         let source: UploadSource?
         private let queue: UploadQueue?
         let errorText: UnsafeMutableBufferPointer<CChar>
-        private var clock: TransferClock { transfer.clock }
+        var clock: TransferClock { transfer.clock }
         /// The URL of the proxy, without its password; empty if there is none.
         private let proxy: String
 
+        /// A Boolean value that indicates whether libcurl keeps the cookies of the response.
+        var keepsCookies = false
         private var parser: HeadParser
         private var head: HTTPHead?
+        /// The parser of what the proxy answers to the request for a tunnel.
+        private var tunnelParser = HeadParser(url: nil)
+        /// The time that a proxy which has refused asks the client to wait.
+        private var retryAfterOfProxy: Duration?
+        var limits: TransferLimits
         private var receivedCount: Int64 = 0
+        /// The number of bytes of the body that have arrived. It is less than ``receivedCount`` if the body is packed.
+        private var arrivedCount: Int64 = 0
+        /// The number of bytes that libcurl has sent of the body. If its length is unknown, they include those
+        /// around its chunks.
+        private var wholeSentCount: Int64 = 0
+        /// The number of bytes of the body that have been sent.
         private var sentCount: Int64 = 0
+        private var chunks = UploadedChunks()
+        /// A Boolean value that indicates whether libcurl has asked for bytes of the body.
+        private var hasAskedForBody = false
+        /// The number of bytes of both bodies that have been moved. Bytes of an upload count when the peer has
+        /// acknowledged them, if the system tells: it accepts many more than it can send at once.
+        var movedCount: Int64 { arrivedCount + min(sentCount, limits.acknowledgedSinceBegin ?? sentCount) }
         /// The reason why a callback has stopped the transfer.
         private var failure: (any Error)?
-        private var isReceivingPaused = false {
+        private(set) var isReceivingPaused = false {
             didSet {
                 guard isMultiplexed, isReceivingPaused != oldValue, let connection else { return }
                 if isReceivingPaused {
@@ -50,47 +67,50 @@
                 }
             }
         }
-        private var isSendingPaused = false
+        private(set) var isSendingPaused = false {
+            didSet { connections.pausedUploads[ObjectIdentifier(self)] = isSendingPaused ? self : nil }
+        }
         private var requestCount = 0
+        /// A Boolean value that indicates whether the connection has carried other requests before this one.
+        private var isOnKeptConnection = false
         private var isConnecting = false
         private var isMultiplexed = false
         /// A Boolean value that indicates whether the connection is known to use HTTP/2, also before the first head.
         private var usesHTTP2 = false
+        /// A Boolean value that indicates whether the transfer waits for a connection because their number is limited.
+        private var waitsForConnection: Bool {
+            didSet {
+                if waitsForConnection != oldValue { connections.waitingCount += waitsForConnection ? 1 : -1 }
+            }
+        }
         /// A Boolean value that indicates whether libcurl waits for the connection of another request to the same host,
         /// which this one may be able to share.
         var waitsForOthers = false
-        /// The value of `lastActivity` at the previous check, if the peer had closed the connection by then.
+        /// The last activity at the previous check, if the peer had closed the connection by then.
         private var lastActivityAtPreviousCheck: ContinuousClock.Instant?
         /// The socket that receives the end of the body after it has replaced the connection. A server that has closed
         /// the connection must not take the bytes that it has for the whole body.
         private var discardSocket: FileHandle?
-        /// A Boolean value that indicates whether the kept connection that libcurl has chosen cannot be used.
+        /// A Boolean value that indicates whether the connection that libcurl has chosen cannot be used.
         private var wantsAnotherConnection = false
-        /// The time at which the exchange began, by the system's clock.
-        let start: ContinuousClock.Instant
         /// The time that each address of the host has for its answer, before libcurl tries the next one.
         private var attemptLimit: Duration
         private var attempts: [TimerHeap<ContinuousClock.Instant, ConnectionAttempt>.Ticket] = []
         /// A Boolean value that indicates whether an address has not answered in time.
         private var hasAbandonedAddress = false
-        /// The beginning of the time over which the speed is measured, and the number of bytes moved by then.
-        private var speedWindow: (start: ContinuousClock.Instant, count: Int64)
-        /// The number of bytes that the system had received on the connection at the last activity. It is used only if
-        /// the clock is not the system's.
-        private var systemCount: Int64?
         /// The sockets that were opened for the transfer, until one of them has become its connection.
-        private var openedSockets: [curl_socket_t] = []
-        private(set) var connection: CurlConnections.ID?
+        private(set) var openedSockets: [OpenedSocket] = []
+        private(set) var connection: CurlConnections.ID? {
+            didSet {
+                if let oldValue { connections.release(oldValue, by: self) }
+                if let connection { connections.take(connection, for: self) }
+            }
+        }
         /// A Boolean value that indicates whether the response is complete, so that libcurl is stopped from doing
         /// anything else.
         private var isAnswered = false
         /// A Boolean value that indicates whether a socket could not be opened for lack of descriptors.
         private var lacksDescriptors = false
-        /// The number of sent bytes that the peer had acknowledged at the previous check.
-        private var acknowledgedCount: Int64?
-        /// The last time at which a byte arrived or was sent. Nil while the transfer waits for a connection because
-        /// their number is limited.
-        private var lastActivity: ContinuousClock.Instant?
 
         init(
             _ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?,
@@ -107,13 +127,11 @@
             self.configuration = configuration
             self.cookies = cookies
             self.connections = connections
-            limit = request.idleLimit
+            waitsForConnection = configuration.limitsConnections
+            limits = TransferLimits(
+                idle: request.idleLimit, configuration.lowestSpeed, at: waitsForConnection ? nil : transfer.clock.now)
             proxy = CurlProxy.address(for: request.url, configuration.proxy)
-            let now = transfer.clock.now
-            lastActivity = configuration.limitsConnections ? nil : now
-            start = ContinuousClock.now
             attemptLimit = min(request.idleLimit / 12, .seconds(1))
-            speedWindow = (now, 0)
             parser = HeadParser(url: request.url)
             header = CurlList(request.headerLines)
             proxyHeader = CurlList(request.proxyHeaderLines)
@@ -129,9 +147,10 @@
             }
             handle.setExchange(self)
             setUp()
+            if waitsForConnection { connections.waitingCount += 1 }
         }
 
-        /// Prepares the removal of a transfer from libcurl before its end.
+        /// Prepares the removal of a transfer from libcurl before its end: its connection is not used again.
         ///
         /// libcurl 7.88 delays the frame that tells an HTTP/2 server of a cancellation, and the server keeps sending
         /// until it receives that frame. libcurl therefore closes the connection, unless other transfers use it.
@@ -149,7 +168,10 @@
         /// Releases the handle. Must be called once, when the handle has been removed from libcurl's multi handle.
         func close() {
             connectionEnds()
+            waitsForConnection = false
             isReceivingPaused = false
+            isSendingPaused = false
+            connection = nil
             if isMultiplexed { connections.multiplexedCount -= 1 }
             queue?.close()
             handle.close()
@@ -161,7 +183,8 @@
         func connectionBegins() {
             connections.recordEvent()
             waitsForOthers = false
-            if lastActivity == nil { lastActivity = clock.now }
+            waitsForConnection = false
+            limits.begin(at: clock.now)
             if isConnecting { return }
             isConnecting = true
             connections.connectingCount += 1
@@ -176,8 +199,9 @@
                 return
             }
             connections.lacksDescriptors = false
-            openedSockets.append(socket)
-            let attempt = ConnectionAttempt(exchange: self, socket: socket, identity: baton_curl_identity(socket))
+            let opened = OpenedSocket(socket: socket, identity: baton_curl_identity(socket))
+            openedSockets.append(opened)
+            let attempt = ConnectionAttempt(exchange: self, socket: opened)
             attempts.append(connections.attempts.add(attempt, at: ContinuousClock.now + attemptLimit))
             // libcurl resolves no host whose addresses it knows, and so has not called `connectionBegins()` for it.
             connectionBegins()
@@ -187,39 +211,51 @@
         /// The loop calls this when libcurl has ended the transfer.
         func needsRestart(after code: CURLcode) -> Bool {
             if wantsAnotherConnection {
-                // No byte of the request has been sent, and libcurl has closed that connection.
+                // No byte of the request has been sent, and libcurl has closed that connection, unless another request
+                // uses it.
                 wantsAnotherConnection = false
                 handle.set(CURLOPT_FRESH_CONNECT, true)
                 return true
             }
-            if code == CURLE_COULDNT_CONNECT, hasAbandonedAddress, failure == nil, requestCount == 0,
-                !transfer.isCancelled, setConnectionLimit()
-            {
-                // An address that does not answer at once may answer later.
+            guard failure == nil, !transfer.isCancelled else { return false }
+            // An address that does not answer at once may answer later, whatever the other addresses of the host do.
+            let hasSilentAddress = code == CURLE_COULDNT_CONNECT && hasAbandonedAddress
+            if !hasSilentAddress || requestCount > 0 {
+                // A server that closes an HTTP/2 connection tells which requests it has not processed. libcurl 7.88
+                // does not send these again. It sends a request again whose kept connection was lost, but does not try
+                // the addresses of the host again if that fails.
+                let hasLeftovers = hasReceivedLeftovers(code)
+                guard hasSilentAddress || code == CURLE_HTTP2 || hasLeftovers, head == nil, requestCount == 1,
+                    transfer.request.isIdempotent, source?.rewind(to: 0) ?? true
+                else { return false }
+                if hasLeftovers { handle.set(CURLOPT_FRESH_CONNECT, true) }
+                (connection, wholeSentCount, sentCount) = (nil, 0, 0)
+                isSendingPaused = false
+                limits.endSpeedMeasurement()
+                parser = HeadParser(url: transfer.request.url)
+            }
+            if hasSilentAddress {
                 hasAbandonedAddress = false
                 attemptLimit = min(attemptLimit * 3, .longest)
-                connectionEnds()
-                errorText[0] = 0
-                return true
             }
-            // A server that closes an HTTP/2 connection tells which requests it has not processed. libcurl 7.88 does
-            // not send these again.
-            guard code == CURLE_HTTP2, head == nil, failure == nil, requestCount == 1, transfer.request.isIdempotent,
-                !transfer.isCancelled, source?.rewind(to: 0) ?? true
-            else { return false }
             connectionEnds()
-            (connection, sentCount, isSendingPaused) = (nil, 0, false)
-            parser = HeadParser(url: transfer.request.url)
             errorText[0] = 0
             return true
         }
 
+        /// Returns whether a kept connection has failed because of bytes before the response that are no HTTP. They
+        /// belong to the previous response, and arrived after ``requestBegins(on:)`` had looked for such bytes.
+        private func hasReceivedLeftovers(_ code: CURLcode) -> Bool {
+            code == CURLE_UNSUPPORTED_PROTOCOL && isOnKeptConnection && !usesHTTP2
+                && String(cString: errorText.baseAddress!).hasPrefix("Received HTTP/0.9")
+        }
+
         /// Stops waiting for the connection of another request, which takes too long. The caller makes libcurl start
         /// over, with a connection of its own.
-        private func stopWaitingForOthers() {
+        func stopWaitingForOthers() {
             waitsForOthers = false
             handle.set(CURLOPT_PIPEWAIT, false)
-            if lastActivity != nil { lastActivity = clock.now }
+            limits.beginAgain(at: clock.now)
         }
 
         /// Gives up an address that has not answered in time, so that libcurl tries the next one.
@@ -243,25 +279,36 @@
         func requestBegins(on connection: CurlConnections.ID) -> Bool {
             connections.recordEvent()
             let isNew = !openedSockets.isEmpty
-            connections.recordConnection(openedSockets, as: connection, isSecure ? handle.version : .http1)
+            let version = isSecure ? handle.version : .http1
+            connections.recordConnection(openedSockets.map(\.socket), as: connection, version)
             connectionEnds()
             waitsForOthers = false
-            if !isNew, !wantsAnotherConnection,
-                connections.hasLeftovers(connection, onceRead: handle.hasReadMore)
-            {
+            // libcurl 7.88 also puts requests on an HTTP/1.1 connection in use if another connection to the host uses
+            // HTTP/2. It leaves that connection as it is if the request is not sent.
+            let isTaken = version == .http1 && connections.isTaken(connection, byOtherThan: self)
+            if isTaken || !isNew && connections.hasLeftovers(connection, onceRead: handle.hasReadMore) {
                 wantsAnotherConnection = true
                 return false
             }
             self.connection = connection
+            isOnKeptConnection = !isNew
+            waitsForConnection = false
             usesHTTP2 = connections.usesHTTP2(connection)
             if connections.usesHTTP1(connection) { setBufferSize(forHeadOfHTTP2: false) }
-            acknowledgedCount = connections.acknowledgedCount(connection)
+            limits.beginRequest(acknowledgedCount: connections.acknowledgedCount(connection))
             noteActivity()
-            beginSpeedWindow()
+            beginSpeedMeasurement()
             requestCount += 1
-            if head != nil {
-                // libcurl would send the request once more after 417, but that status is the response.
-                isAnswered = true
+            (chunks, hasAskedForBody) = (UploadedChunks(), false)
+            transfer.requestBegins()
+            if let head {
+                // libcurl would send the request once more after 417, but that status is the response. It would also do
+                // so if the server asks for HTTP/1.1 in the middle of a body.
+                if head.status == 417 {
+                    isAnswered = true
+                } else {
+                    failure = HTTPError(.connectionBroken, transfer.request)
+                }
                 return false
             }
             if requestCount == 1 { return true }
@@ -275,6 +322,10 @@
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             connections.recordEvent()
             noteActivity()
+            if isConnecting {
+                receive(lineOfTunnel: line)
+                return true
+            }
             switch parser.line(line) {
             case .more: return true
             case .head(var head):
@@ -283,20 +334,35 @@
                 guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
                     return fail(.invalidAnswer("its first line is not a status line"))
                 }
-                if head.status == 407, !proxy.isEmpty, !isSecure {
+                // A SOCKS proxy has no statuses, so this one is the server's.
+                if head.status == 407, !proxy.isEmpty, !proxy.hasPrefix("socks"), !isSecure {
+                    retryAfterOfProxy = RetryAfter.delay(head, now: Date())
                     return fail(.proxyRefused(proxy: proxy, status: 407))
                 }
                 self.head = head
                 setBufferSize(forHeadOfHTTP2: false)
                 noteVersion()
-                if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
+                if keepsCookies, !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
-                // After such a head libcurl sends no more of the body (RFC 9112, 9.5), but a pause would keep it from
-                // ending.
-                if head.status >= 400, isSendingPaused { resumeSending() }
+                // If this head comes instead of 100, libcurl 7.88 does not send the body, and would send the next
+                // request on the connection. The server would take that request for the body (RFC 9110, 10.1.1).
+                if isAnsweredInsteadOfContinue { prepareForRemoval() }
+                // libcurl would take the body, if the server does send it, for the response to the next request.
+                if head.promisesForbiddenBody, !isMultiplexed { prepareForRemoval() }
+                // After such a head libcurl 7.88 sends no more of the body (RFC 9112, 9.5), but a pause would keep it
+                // from ending.
+                if head.status >= 300, isSendingPaused { resumeSending() }
                 return true
             case .invalid(let problem): return fail(.invalidAnswer(problem))
             }
+        }
+
+        /// Receives a line of the head with which the proxy answers the request for a tunnel. libcurl decides what it
+        /// means.
+        private func receive(lineOfTunnel line: UnsafeRawBufferPointer) {
+            guard case .head(let head) = tunnelParser.line(line) else { return }
+            tunnelParser = HeadParser(url: nil)
+            retryAfterOfProxy = RetryAfter.delay(head, now: Date())
         }
 
         private func noteVersion() {
@@ -305,12 +371,15 @@
             connections.setVersion(isHTTP2 ? .http2 : .http1, of: connection)
             if !isHTTP2 || isMultiplexed { return }
             isMultiplexed = true
+            // The bytes that the peer acknowledges on such a connection belong to several transfers.
+            limits.beginRequest(acknowledgedCount: nil)
             connections.multiplexedCount += 1
         }
 
         func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
             connections.recordEvent()
-            noteActivity()
+            // The receiver may move the clock, so it is read before.
+            let now = noteActivity()
             guard parser.isComplete else {
                 _ = fail(.invalidAnswer("its head does not end"))
                 return .stop
@@ -318,8 +387,20 @@
             isReceivingPaused = !transfer.receive(piece)
             if isReceivingPaused { return .pause }
             receivedCount += Int64(piece.count)
+            if head?.headers["Content-Encoding"] == nil {
+                arrivedCount = receivedCount
+                noteMovedBytes(at: now)
+            }
             return .taken
         }
+
+        /// A Boolean value that indicates whether the server decides whether the body is sent.
+        private var expectsContinue: Bool {
+            source != nil && source?.length != 0 && transfer.request.value(forHTTPHeaderField: "Expect") != nil
+        }
+
+        /// A Boolean value that indicates whether the response has come before the server asked for the body.
+        private var isAnsweredInsteadOfContinue: Bool { head != nil && expectsContinue && !hasAskedForBody }
 
         private var hasWholeAnswer: Bool {
             guard let head else { return false }
@@ -330,9 +411,13 @@
         /// the transfer.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             connections.recordEvent()
-            if discardSocket != nil { return 0 }
+            // libcurl asks for the body a second after the request, even if the response has begun meanwhile.
+            if isAnsweredInsteadOfContinue || discardSocket != nil { return 0 }
+            hasAskedForBody = true
             switch source?.read(into: buffer) {
-            case .bytes(let count)?: return count
+            case .bytes(let count)?:
+                if source?.length == nil { chunks.append(count) }
+                return count
             case .later?:
                 isSendingPaused = true
                 return Int(baton_curl_read_pause)
@@ -345,12 +430,32 @@
 
         func rewind(to offset: Int64) -> Bool { source?.rewind(to: offset) ?? true }
 
-        func hasSent(_ count: Int64) {
-            if count == sentCount { return }
+        /// Notes how many bytes of the bodies have been moved.
+        ///
+        /// - Parameters:
+        ///   - arrivedCount: The number of bytes that have arrived, before they are unpacked.
+        ///   - sentCount: The number of bytes that have been sent.
+        func hasMoved(arrived arrivedCount: Int64, sent sentCount: Int64) {
+            hasReceived(arrivedCount)
+            hasSent(sentCount)
+        }
+
+        /// Notes bytes of a packed body, which may arrive without yielding any byte to receive.
+        private func hasReceived(_ count: Int64) {
+            if count <= arrivedCount || head == nil { return }
             connections.recordEvent()
-            sentCount = count
-            noteActivity()
-            transfer.sent(count)
+            arrivedCount = count
+            noteMovedBytes(at: noteActivity())
+        }
+
+        private func hasSent(_ count: Int64) {
+            if count == wholeSentCount { return }
+            connections.recordEvent()
+            wholeSentCount = count
+            let formerCount = sentCount
+            sentCount = source?.length == nil ? chunks.bodyCount(ofSent: count) : count
+            noteMovedBytes(at: noteActivity())
+            if sentCount != formerCount { transfer.sent(sentCount) }
         }
 
         private func fail(_ reason: HTTPError.Reason) -> Bool {
@@ -364,7 +469,7 @@
         func resumeReceiving() {
             isReceivingPaused = false
             noteActivity()
-            beginSpeedWindow()
+            beginSpeedMeasurement()
             setPauses()
         }
 
@@ -376,126 +481,35 @@
 
         private func setPauses() { handle.unpause(receiving: !isReceivingPaused, sending: !isSendingPaused) }
 
-        // MARK: Time limits
+        /// A Boolean value that indicates whether the response has begun. libcurl does not wait for the end of the
+        /// connection any more when the response is complete.
+        var hasHead: Bool { head != nil }
 
-        enum CheckResult {
-            case again(ContinuousClock.Instant)
-            /// libcurl has to start the transfer over. The next check is due at this time.
-            case restart(ContinuousClock.Instant)
-            case end((any Error)?)
-        }
-
-        /// The longest time until the next check.
-        var checkInterval: Duration {
-            if waitsForOthers { return min(limit / 2, .seconds(1)) }
-            return source == nil ? limit : min(limit / 4, .seconds(1))
-        }
-
-        /// Returns when to check again, or how the transfer ends, for example because no byte has arrived or been sent
-        /// for too long.
-        ///
-        /// While the reader or the source of the body is slow, the network is not to blame, so the limit does not
-        /// count. libcurl reports only whole lines of a head, and reports bytes as sent when the system has accepted
-        /// them, which may be long before it sends them. The system is therefore asked when the connection last
-        /// received bytes, and how many bytes the peer has acknowledged. For an HTTP/2 connection these numbers say
-        /// nothing, because it also serves other transfers.
-        ///
-        /// If the clock is not the system's, the limits have checks of their own, at times of that clock; see
-        /// ``checkOwnLimits()``.
-        func check(at now: ContinuousClock.Instant) -> CheckResult {
-            noteAcknowledged()
-            if waitsForOthers {
-                stopWaitingForOthers()
-                return .restart(now + checkInterval)
+        /// A Boolean value that indicates whether ``checkWhilePaused(at:)`` has something to do that no earlier check
+        /// has found.
+        var needsCheckWhilePaused: Bool {
+            if hasWholeAnswer, head?.closesConnection == true { return true }
+            guard !isReceivingPaused, let connection, limits.lastActivity != lastActivityAtPreviousCheck else {
+                return false
             }
-            if isSendingPaused, let result = checkWhilePaused(at: now) { return result }
-            // After the server has begun its response, a slow source of the body no longer stops the clock.
-            guard clock.isContinuous, let lastActivity = networkActivity else { return .again(now + checkInterval) }
-            return nextCheck(at: now, lastActivity: lastActivity).map { .again(min($0, now + checkInterval)) }
-                ?? .end(ending(.timedOut(after: limit)))
-        }
-
-        /// The last activity of the network, or nil while the transfer does not wait for the network.
-        private var networkActivity: ContinuousClock.Instant? {
-            isReceivingPaused || isSendingPaused && head == nil ? nil : lastActivity
-        }
-
-        /// Returns the error of a transfer whose time is over, or nil if its response is complete nevertheless.
-        private func ending(_ reason: HTTPError.Reason) -> (any Error)? {
-            hasWholeAnswer ? nil : completed(HTTPError(reason, transfer.request))
-        }
-
-        /// Checks the limits by a clock other than the system's. The system tells times of its own clock only, so this
-        /// method compares the number of bytes that it has received with that at the last activity.
-        func checkOwnLimits() -> CheckResult {
-            let now = clock.now
-            noteAcknowledged()
-            if lastActivity != nil, systemCount != connection.flatMap({ connections.receivedCount($0) }) {
-                noteActivity()
-            }
-            var next = now + limit
-            if let lastActivity = networkActivity {
-                if lastActivity + limit <= now { return .end(ending(.timedOut(after: limit))) }
-                next = lastActivity + limit
-            }
-            if let lowest = configuration.lowestSpeed {
-                let time = lowest.wholeTime
-                if speedWindow.start + time <= now {
-                    let seconds = speedWindow.start.duration(to: now) / .seconds(1)
-                    let moved = Double(receivedCount + sentCount - speedWindow.count)
-                    let isSlow = moved < Double(max(1, lowest.bytesPerSecond)) * seconds
-                    if isSlow, requestCount > 0, !isReceivingPaused {
-                        return .end(ending(.tooSlow(bytesPerSecond: lowest.bytesPerSecond, over: lowest.time)))
-                    }
-                    beginSpeedWindow()
-                }
-                next = min(next, speedWindow.start + time)
-            }
-            return .again(next)
-        }
-
-        private func noteActivity() {
-            lastActivity = clock.now
-            if !clock.isContinuous { systemCount = connection.flatMap { connections.receivedCount($0) } }
-        }
-
-        private func beginSpeedWindow() {
-            if !clock.isContinuous { speedWindow = (clock.now, receivedCount + sentCount) }
+            return connections.isClosed(connection)
         }
 
         /// While the source of the body has nothing, libcurl neither ends the transfer nor reports that the peer has
         /// closed the connection, so this method checks both.
-        private func checkWhilePaused(at now: ContinuousClock.Instant) -> CheckResult? {
+        func checkWhilePaused(at now: ContinuousClock.Instant) -> CheckResult? {
             if hasWholeAnswer, head?.closesConnection == true { return .end(nil) }
             guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
             // Since the previous check, libcurl has had time to read what arrived before the connection was closed. It
             // reports whether the response is complete when it has nothing left to send.
-            if lastActivity == lastActivityAtPreviousCheck {
+            if limits.lastActivity == lastActivityAtPreviousCheck {
                 if head != nil { discardSocket = connections.replaceWithDiscardSocket(connection) }
                 if discardSocket == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
                 prepareForRemoval()
                 resumeSending()
             }
-            lastActivityAtPreviousCheck = lastActivity
+            lastActivityAtPreviousCheck = limits.lastActivity
             return .again(now + .milliseconds(50))
-        }
-
-        private func noteAcknowledged() {
-            guard source != nil, head == nil, let connection,
-                let count = connections.acknowledgedCount(connection), count != acknowledgedCount
-            else { return }
-            acknowledgedCount = count
-            if lastActivity != nil { lastActivity = clock.now }
-        }
-
-        private func nextCheck(
-            at now: ContinuousClock.Instant, lastActivity: ContinuousClock.Instant
-        ) -> ContinuousClock.Instant? {
-            if lastActivity + limit > now { return lastActivity + limit }
-            if let connection, let idle = connections.timeSinceReceive(connection), idle < limit {
-                return now + max(limit - idle, .milliseconds(1))
-            }
-            return nil
         }
 
         // MARK: End of the transfer
@@ -512,20 +526,24 @@
         }
 
         /// Adds the proxy to an error, and whether a part of the request may have reached a server.
-        private func completed(_ error: HTTPError) -> HTTPError {
+        func completed(_ error: HTTPError) -> HTTPError {
+            if error.isOfStream { return error }
             var error = error
             error.proxy = proxy.isEmpty ? nil : proxy
+            error.retryAfterOfProxy = retryAfterOfProxy
             if requestCount > 0 { error.isAfterTheRequest = true } else { error.isBeforeTheConnection = true }
             return error
         }
 
         private func reason(_ code: CURLcode) -> HTTPError.Reason? {
             if code != CURLE_OK, lacksDescriptors { return .tooManyOpenFiles }
-            if code == CURLE_COULDNT_CONNECT, hasAbandonedAddress { return .timedOut(after: limit) }
+            // Only a request whose kept connection was lost, and that must not be sent again, gets here.
+            if code == CURLE_COULDNT_CONNECT, hasAbandonedAddress { return .connectionBroken }
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(
-                code: code, text: text, handle: handle, configuration: configuration, limit: limit,
+                code: code, text: text, handle: handle, configuration: configuration, limit: limits.idle,
                 proxy: proxy, isSent: requestCount > 0, usesHTTP2: usesHTTP2)
+            if hasReceivedLeftovers(code) { return .invalidAnswer(CurlResult.leftovers) }
             return result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
         }
     }
@@ -535,6 +553,12 @@
     }
 
     extension HTTPHead {
+        /// A Boolean value that indicates whether the status forbids the body that the fields promise (RFC 9112, 6.3).
+        /// In responses to HEAD and in 304 responses, such fields promise nothing.
+        fileprivate var promisesForbiddenBody: Bool {
+            status == 204 && (headers["Transfer-Encoding"] != nil || contentLengths.contains { $0 != "0" })
+        }
+
         /// A Boolean value that indicates whether the server closes the connection after this response (RFC 9112, 9.6).
         fileprivate var closesConnection: Bool {
             headers.values(of: "Connection").flatMap { $0.parts(separatedBy: ",") }.contains {

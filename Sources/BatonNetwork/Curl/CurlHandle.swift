@@ -82,6 +82,9 @@
             }
         }
 
+        /// A Boolean value that indicates whether libcurl is working on this handle on a secure connection.
+        var hasSecureConnection: Bool { baton_curl_has_tls(pointer) != 0 }
+
         /// A Boolean value that indicates whether OpenSSL has read bytes from the socket that libcurl has not read yet.
         var hasReadMore: Bool { baton_curl_has_read_more(pointer) != 0 }
 
@@ -119,8 +122,8 @@
                 let isDone = origin == SEEK_SET && CurlHandle.exchange(context).rewind(to: Int64(offset))
                 return Int32(isDone ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
             }
-            _ = baton_curl_set_progress(pointer) { context, _, _, _, sent in
-                CurlHandle.exchange(context).hasSent(Int64(sent))
+            _ = baton_curl_set_progress(pointer) { context, _, arrived, _, sent in
+                CurlHandle.exchange(context).hasMoved(arrived: Int64(arrived), sent: Int64(sent))
                 return 0
             }
             _ = baton_curl_set_socket(pointer) { context, _, address in

@@ -13,6 +13,14 @@
         private let connections = CurlConnections()
         private let clock = ContinuousClock()
         private var running: [ObjectIdentifier: CurlExchange] = [:]
+        /// The running exchanges whose limits another clock than the system's measures.
+        private var otherClocked: [ObjectIdentifier: CurlExchange] = [:]
+        /// The time of the last look at the connections of these exchanges.
+        private var lastLook = ContinuousClock.now
+        /// The time of the last look at uploads whose sources have nothing.
+        private var lastLookAtUploads = ContinuousClock.now
+        /// A Boolean value that indicates whether the loop has to look at such uploads soon, whatever happens.
+        private var looksAtUploadsSoon = false
         /// The timed checks of the exchanges. A check stays where it is when a byte arrives or is sent; it is
         /// rescheduled when it is due.
         private var checks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
@@ -25,6 +33,9 @@
         private var emptyRounds = 0
         /// The number of bytes that libcurl had read in the last of these rounds.
         private var readCount: Int64 = 0
+
+        /// The longest pause while something has to be looked at that does not wake the loop.
+        private static let shortPause = Duration.milliseconds(20)
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             self.configuration = configuration
@@ -47,7 +58,9 @@
                     end(handle.exchange, code)
                     isEmptyRound = false
                 }
+                lookAtPausedUploads()
                 checkLimits()
+                lookAtOtherClocked()
                 abandonSilentAddresses()
                 flushFailedConnections()
                 flushCancels()
@@ -75,7 +88,11 @@
         }
 
         private var longestPause: Duration? {
-            if connections.connectingCount > 0 || connections.multiplexedCount > 0 { return .milliseconds(20) }
+            if connections.connectingCount > 0 || connections.multiplexedCount > 0 || connections.waitingCount > 0
+                || !otherClocked.isEmpty || looksAtUploadsSoon
+            {
+                return Self.shortPause
+            }
             return checks.next.map { clock.now.duration(to: $0) }
         }
 
@@ -104,7 +121,10 @@
                     transfer, body, queue, configuration, cookies, connections)
                 running[ObjectIdentifier(transfer)] = exchange
                 exchange.checkTicket = checks.add(exchange, at: clock.now + exchange.checkInterval)
-                if !transfer.clock.isContinuous { checkOwnLimits(of: exchange) }
+                if !transfer.clock.isContinuous {
+                    otherClocked[ObjectIdentifier(transfer)] = exchange
+                    checkOwnLimits(of: exchange)
+                }
                 multi.add(exchange.handle)
             } catch {
                 queue?.close()
@@ -127,6 +147,7 @@
         private func end(_ exchange: CurlExchange, with error: (any Error)?) {
             let removed = running.removeValue(forKey: ObjectIdentifier(exchange.transfer))
             assert(removed === exchange, "Internal inconsistency: a transfer that ends twice")
+            otherClocked[ObjectIdentifier(exchange.transfer)] = nil
             if let ticket = exchange.checkTicket { checks.remove(ticket) }
             multi.remove(exchange.handle)
             exchange.close()
@@ -166,6 +187,33 @@
             case .again(let next), .restart(let next): exchange.transfer.setTimer(at: next)
             case .end(let error): abort(exchange, error)
             }
+        }
+
+        /// Has uploads checked at once whose sources have nothing and whose connections the servers have closed. Looks
+        /// for them at most every 20 ms.
+        ///
+        /// libcurl does not report such an end, but reads it, which wakes the loop. If the response is complete,
+        /// libcurl does not even read, so the loop looks again.
+        private func lookAtPausedUploads() {
+            looksAtUploadsSoon = !connections.pausedUploads.isEmpty
+            if !looksAtUploadsSoon { return }
+            let now = clock.now
+            if now - lastLookAtUploads < Self.shortPause { return }
+            lastLookAtUploads = now
+            looksAtUploadsSoon = connections.pausedUploads.values.contains { $0.hasHead }
+            for exchange in connections.pausedUploads.values where exchange.needsCheckWhilePaused {
+                if let ticket = exchange.checkTicket { checks.remove(ticket) }
+                exchange.checkTicket = checks.add(exchange, at: now)
+            }
+        }
+
+        /// Notes what has happened on the connections of exchanges with another clock, at most every 20 ms.
+        private func lookAtOtherClocked() {
+            if otherClocked.isEmpty { return }
+            let now = clock.now
+            if now - lastLook < Self.shortPause { return }
+            lastLook = now
+            for exchange in otherClocked.values { exchange.noteSystemActivity() }
         }
 
         /// Makes libcurl try the next address of each host that has not answered for too long.

@@ -65,7 +65,7 @@
     }
 
     /// The bytes of an IPv4 or IPv6 address.
-    private struct IPAddress {
+    struct IPAddress {
         private let bytes: [UInt8]
 
         init?(_ text: String) {

@@ -18,6 +18,10 @@
         /// A Boolean value that indicates whether the connection is known to use HTTP/2.
         let usesHTTP2: Bool
 
+        /// The reason for refusing an answer that begins with bytes of the previous one.
+        static let leftovers =
+            "its connection was kept after another response, and the server sent more bytes than belong to that one"
+
         /// Returns nil if the response is complete.
         ///
         /// libcurl reports success if the connection ends inside the head; that is an error here.
@@ -31,8 +35,8 @@
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
             // The text of libcurl contains the proxy's URL with its password, so it is not shown.
+            let source = configuration.proxy == .environment ? "environment" : "configuration"
             if text.hasPrefix("Unsupported proxy") {
-                let source = configuration.proxy == .environment ? "environment" : "configuration"
                 return .invalidRequest(
                     "the address of the proxy in the \(source) is none. Write it as http://user:password@host:port, "
                         + "with percent signs for other characters than letters and digits")
@@ -40,18 +44,24 @@
             // libcurl reports malformed chunks with several different codes.
             if text.contains("chunked-encod"), !isChunkedContentProblem { return .invalidAnswer(words) }
             switch code {
+            case CURLE_URL_MALFORMAT where hasProxyHostOfOtherCharacters(request):
+                return .invalidRequest(
+                    "the host of the proxy in the \(source) has characters that libcurl cannot look up. Write it in "
+                        + "its ASCII form, which begins with xn--")
             case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
             // libcurl reports this code for a carriage return inside a line of the head.
             case CURLE_BAD_FUNCTION_ARGUMENT: return .invalidAnswer("its head is damaged")
             case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
                 return .invalidAnswer("its content is damaged, or packed in a way that libcurl cannot unpack: \(words)")
+            case CURLE_UNSUPPORTED_PROTOCOL where text.hasPrefix("Unsupported response code"):
+                return .invalidAnswer(HeadParser.invalidStatus)
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
                 return .invalidAnswer(isAboutConnection ? "it is not HTTP" : words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
                 return hasDescriptors ? .proxyNotReached(proxy: proxy, words) : .tooManyOpenFiles
             case CURLE_COULDNT_CONNECT: return connectionReason(request)
-            case CURLE_OPERATION_TIMEDOUT: return timeReason
+            case CURLE_OPERATION_TIMEDOUT: return .timedOut(after: limit)
             case CURLE_SSL_CONNECT_ERROR where breaksTheConnection: return .connectionBroken
             case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
@@ -71,6 +81,8 @@
             // libcurl reports its internal limits with this code.
             case CURLE_OUT_OF_MEMORY where !hasHead: return .invalidAnswer("its head has too long a line")
             case CURLE_OUT_OF_MEMORY: return .invalidAnswer("its content unpacks to far more than was sent")
+            // No option of the transport leads here: wrong addresses of hosts are found before the request is sent, and
+            // libcurl has no other codes for the options that a transport sets.
             default: return .other(code: Int(code.rawValue), words)
             }
         }
@@ -118,13 +130,6 @@
             return .connectionBroken
         }
 
-        private var timeReason: HTTPError.Reason {
-            if text.hasPrefix("Operation too slow"), let lowest = configuration.lowestSpeed {
-                return .tooSlow(bytesPerSecond: lowest.bytesPerSecond, over: lowest.time)
-            }
-            return .timedOut(after: limit)
-        }
-
         /// A Boolean value that indicates whether the peer has closed the connection during the TLS handshake. That is
         /// the failure of a server, and not one of trust.
         private var breaksTheConnection: Bool {
@@ -151,6 +156,14 @@
 
         // MARK: Proxies
 
+        /// Returns whether the host of the proxy has characters that libcurl may be unable to convert. The host of a
+        /// request has its ASCII form already.
+        private func hasProxyHostOfOtherCharacters(_ request: URLRequest) -> Bool {
+            let address = CurlProxy.wholeAddress(for: request.url, configuration.proxy).utf8
+            let end = address.lastIndex(of: UInt8(ascii: "@")).map { address.index(after: $0) }
+            return address[(end ?? address.startIndex)...].contains { $0 >= 0x80 }
+        }
+
         /// If a tunnel breaks before the request is sent, the error is that of the proxy.
         private func throughProxy(_ reason: HTTPError.Reason, of request: URLRequest) -> HTTPError.Reason {
             guard reason == .connectionBroken, !isSent, request.url?.scheme?.lowercased() == "https",
@@ -164,8 +177,13 @@
         /// Returns whether this message of libcurl is about a connection to the host and the port of the proxy, and
         /// these are not the host and the port of the request.
         fileprivate func namesOnly(_ proxy: URLComponents, not url: URL?) -> Bool {
-            guard let host = proxy.host, contains("to \(host) port ") else { return false }
-            return host != url?.host || proxy.port != url?.port
+            guard let host = proxy.host?.withoutBrackets, contains("to \(host) port ") else { return false }
+            return host != url?.host?.withoutBrackets || proxy.port != url?.port
+        }
+
+        /// The host without the brackets around an IPv6 address, which libcurl leaves out.
+        private var withoutBrackets: String {
+            hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
         }
     }
 #endif

@@ -18,6 +18,7 @@
         private let pass: HTTPBodyStream.Pass?
         private let machine: Locked<Machine>
         private let thread: CurlThread
+        private let deadline = TransferDeadline.current
         /// The task that waits for the next check of the limits, if the clock is not the system's.
         private let timer = Locked<Task<Void, Never>?>(nil)
 
@@ -44,22 +45,55 @@
             guard let pass else { return thread.start(self, body, queue: nil) }
             if pass.length == 0 {
                 try await pass.send { _ in true }
+                // The stream may have ended because of a cancellation.
+                try Task.checkCancellation()
                 return thread.start(self, .data(Data()), queue: nil)
             }
             let queue = UploadQueue(length: pass.length) { [self] in thread.resumeSending(self) }
-            // The state machine reports the end of the transfer only after this task has ended, so the request waits
-            // for the task.
-            let feeder = Task {
-                do {
-                    try await pass.send { await queue.put($0) }
-                    queue.end(.success(()))
-                } catch {
-                    queue.end(.failure(error))
-                }
-                resume(machine.withLock { $0.feedingEnded() })
-            }
-            queue.onClose { feeder.cancel() }
+            let (closings, closing) = AsyncStream.makeStream(of: Void.self)
+            queue.onClose { closing.finish() }
+            feed(queue, from: pass, until: closings)
             thread.start(self, body, queue: queue)
+        }
+
+        /// Has the stream iterated by a child task of the call that sends the request, or by a task of its own if the
+        /// user has called the transport directly. That task prefers the same executor as the caller, because a stream
+        /// may block its thread.
+        private func feed(_ queue: UploadQueue, from pass: HTTPBodyStream.Pass, until closings: AsyncStream<Void>) {
+            let work: UploadScope.Work = { [self] in await iterate(pass, into: queue, until: closings) }
+            if let scope = UploadScope.current, scope.add(work) { return }
+            let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+            Task(executorPreference: executor) { await work() }
+        }
+
+        /// Iterates the stream until it has ended. It is cancelled when the transfer has ended; if the calling task is
+        /// cancelled, the transfer is cancelled as well.
+        ///
+        /// The state machine reports the end of the transfer only after this method has ended, so the request waits for
+        /// it.
+        private func iterate(
+            _ pass: HTTPBodyStream.Pass, into queue: UploadQueue, until closings: AsyncStream<Void>
+        ) async {
+            await withTaskCancellationHandler {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        do {
+                            try await pass.send { await queue.put($0) }
+                            // A sequence may end because its task is cancelled, and then it is not the whole body.
+                            try Task.checkCancellation()
+                            queue.end(.success(()))
+                        } catch {
+                            queue.end(.failure(error))
+                        }
+                    }
+                    group.addTask { for await _ in closings {} }
+                    await group.next()
+                    group.cancelAll()
+                }
+            } onCancel: {
+                cancel()
+            }
+            resume(machine.withLock { $0.feedingEnded() })
         }
 
         /// Cancels the transfer, unless it has ended.
@@ -129,7 +163,7 @@
         func setTimer(at time: ContinuousClock.Instant) {
             // Starting and cancelling a task may run code of the user's clock, or create a thread.
             BrokenPipeSignal.allow {
-                let next = Task { [self] in
+                let next = TaskFactory.services.spawn { [self] in
                     if await clock.sleep(until: time) { thread.checkLimits(of: self) }
                 }
                 timer.withLock { timer in
@@ -140,6 +174,9 @@
         }
 
         var isCancelled: Bool { machine.withLock { $0.isCancelled } }
+
+        /// Notes that a part of the request may reach a server from now on.
+        func requestBegins() { deadline?.requestBegins() }
 
         func end(_ error: (any Error)?) {
             if let timer = timer.withLock({ $0.take() }) { BrokenPipeSignal.allow { timer.cancel() } }

@@ -14,20 +14,28 @@
     /// - Connections: One thread serves all requests of a transport. Connections are kept for later requests, and
     ///   closed with the transport. Requests to one host share a connection if the server speaks HTTP/2, as many as the
     ///   server accepts at a time. Every other request has a connection of its own, unless
-    ///   ``Configuration/connectionsPerHost`` makes it wait. Each lookup of a host name uses a further thread while it
-    ///   lasts.
+    ///   ``Configuration/connectionsPerHost`` makes it wait. A request with a body uses HTTP/1.1, and never a
+    ///   connection that one without a body has opened to an `https` host. Each lookup of a host name uses a further
+    ///   thread while it lasts.
     /// - Addresses: If a host has several addresses and one does not answer, the next one is tried: at first after a
-    ///   twelfth of the idle limit, but at most a second. If none answers, all of them are tried again, and each gets
-    ///   three times as long, until the idle limit ends.
+    ///   twelfth of the idle limit, but at most a second. If none accepts a connection and one has not answered, all of
+    ///   them are tried again, and each gets three times as long, until the idle limit ends.
     /// - Time: The idle limit and the lowest speed are measured by the clock of the operation's queue. The lookup of a
     ///   host is not, and neither is the time after which the next address is tried.
     /// - Bodies: A slow reader slows down the sender; at most 256 KB and the last piece wait in memory. Content that is
     ///   encoded with gzip, deflate, br or zstd is decoded if libcurl supports the encoding. If 16 KB of it become more
     ///   than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``. If requests share an HTTP/2 connection, the same
     ///   holds for up to 256 KB.
-    /// - Automatic repetition: A request is sent a second time only if its method is idempotent, the server has closed
-    ///   a kept connection without a response, and its body can be read from the start again. A POST or a stream is
-    ///   never sent twice.
+    /// - Automatic repetition: A request is sent a second time only if its method is idempotent, its body can be read
+    ///   from the start again, and the server has closed a kept connection without a response, or has sent bytes on it
+    ///   that are no response. A POST or a stream is never sent twice, not even if an HTTP/2 server says that it has
+    ///   not processed it (`REFUSED_STREAM`, `GOAWAY`): libcurl 7.88 does not tell this from a lost connection.
+    /// - Kept connections: A connection on which bytes have arrived that belong to no request is not used again. If
+    ///   such bytes arrive after a POST was sent, that is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Early responses: A response that arrives before the end of the body is the response. The server has to read on
+    ///   for a while after it (RFC 9112, 9.6). If it closes the connection at once, its system resets the connection.
+    ///   Over TLS, libcurl 7.88 then often fails to send, and does not read the response any more. The error is
+    ///   ``HTTPError/Reason/connectionBroken``. A request with `Expect: 100-continue` does not have this problem.
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.
     /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the
     ///   configuration says otherwise.
@@ -40,7 +48,8 @@
     /// - End of a body: libcurl does not check that compressed content is whole. If a server sends the beginning of it
     ///   only, with a length or chunks that fit, the request succeeds with a part of the body; half of a zstd response
     ///   counts as complete. A TLS connection that ends without `close_notify` ends a body as well, unless a length or
-    ///   chunks say otherwise. If a body must be complete, request it without compression,
+    ///   chunks say otherwise, and so does an HTTP/2 connection that fails because the server breaks the rules, or a
+    ///   stream that it resets with `NO_ERROR`. If a body must be complete, request it without compression,
     ///   `header("Accept-Encoding", "identity")`, from a server that sends its length. Content of several gzip members
     ///   is ``HTTPError/Reason/invalidAnswer(_:)``.
     /// - The head of a response over HTTP/2 has at most 128 KB. A longer one ends the connection, and each request on
@@ -83,7 +92,7 @@
         public func send(
             _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
         ) async throws -> HTTPAnswer {
-            try Task.checkCancellation()
+            if Task.isCancelled { throw HTTPError.cancelled(request) }
             if body == nil, request.httpBodyStream != nil {
                 let problem = "libcurl does not send an httpBodyStream. Give HTTPUpload an HTTPBodyStream"
                 throw HTTPError(.invalidRequest(problem), request)
@@ -105,15 +114,21 @@
                         "its address and header fields have \(headLength) bytes, and at most "
                             + "\(Self.longestHead) can be sent. Send large values in a body"), request)
             }
-            if let problem = engine.configuration.problemOfCertificates {
+            if let problem = engine.problemOfResolved ?? engine.configuration.problemOfProxy
+                ?? engine.configuration.problemOfCertificates
+            {
                 throw HTTPError(.invalidRequest(problem), request)
             }
             let clock = TransferClock(TransferTime.current)
             let transfer = try CurlTransfer(request, body, on: engine.thread, clock, sent: sent)
             let reader = TransferReader(transfer, of: engine)
-            try await transfer.start()
-            let head = try await reader.head()
-            return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
+            do {
+                try await transfer.start()
+                let head = try await reader.head()
+                return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
+            } catch is CancellationError {
+                throw HTTPError.cancelled(request)
+            }
         }
     }
 
@@ -121,10 +136,13 @@
     final class CurlEngine: Sendable {
         let thread: CurlThread
         let configuration: CurlTransport.Configuration
+        /// The reason why the addresses of hosts in the configuration cannot be used, or nil.
+        let problemOfResolved: String?
 
         init(_ configuration: CurlTransport.Configuration) {
             thread = CurlThread(configuration)
             self.configuration = configuration
+            problemOfResolved = configuration.problemOfResolved
         }
 
         deinit { thread.close() }
@@ -145,6 +163,19 @@
         func next() async throws -> Data? { try await transfer.next() }
 
         deinit { transfer.cancel() }
+    }
+
+    extension HTTPError {
+        /// Returns the error of a request that was cancelled before its response began. If that is because its deadline
+        /// is over, and a connection did not exist yet, the error says so.
+        fileprivate static func cancelled(_ request: URLRequest) -> any Error {
+            guard let deadline = TransferDeadline.current, deadline.isOverBeforeRequest else {
+                return CancellationError()
+            }
+            var error = HTTPError(.deadlineExceeded(after: deadline.limit), request)
+            error.isBeforeTheConnection = true
+            return error
+        }
     }
 
     extension URLRequest {

@@ -16,6 +16,9 @@ struct HeadParser {
     /// The largest number of bytes of a head, including its interim heads. A longer head is treated as malformed.
     static let maxBytes = 1 << 20
 
+    /// The reason for refusing a status that no response can have. Those from 600 to 999 are accepted (RFC 9110, 15).
+    static let invalidStatus = "its status is not a number from 100 to 999"
+
     private let url: URL?
     private var status: Int?
     private var headers = HTTPHeaders()
@@ -50,6 +53,7 @@ struct HeadParser {
         else {
             return .invalid("its first line is ‘\(text.prefix(100))’")
         }
+        if status < 100 { return .invalid(Self.invalidStatus) }
         self.status = Int(status)
         return .more
     }

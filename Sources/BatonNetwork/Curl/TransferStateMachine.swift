@@ -5,19 +5,19 @@ internal import Foundation
 /// The transport's thread puts bytes in, and a task takes them out. When ``maxBufferedBytes`` bytes wait to be read,
 /// the network is paused. A reader that makes room is told to have the transfer resumed.
 struct TransferStateMachine<Waiter> {
-    enum Ending {
+    enum Completion {
         case complete
         case failed(any Error)
     }
 
     enum Taken<Value> {
         case value(Value)
-        case end(Ending)
+        case end(Completion)
         /// Nothing is available. The reader waits, and asks again.
         case nothing
     }
 
-    enum Receipt {
+    enum ReceiveAction {
         /// The bytes were kept. The caller resumes these waiters.
         case kept([Waiter])
         /// The bytes were not kept. The caller pauses the network, which delivers them again when a reader has made
@@ -32,7 +32,7 @@ struct TransferStateMachine<Waiter> {
     private var head: HTTPHead?
     private var kept = Data()
     private var isPaused = false
-    private var ending: Ending?
+    private var completion: Completion?
     /// A Boolean value that indicates whether a task is still producing the body of the request. Readers learn of the
     /// end of the transfer only after that task has ended.
     private var isFeeding: Bool
@@ -49,11 +49,11 @@ struct TransferStateMachine<Waiter> {
     }
 
     /// Keeps a piece of the body, or returns that there is no room for it.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> ReceiveAction {
         // A cancellation came first. No task reads these bytes, which arrive until the thread has taken the command to
         // cancel.
         if isCancelled { return .kept([]) }
-        assert(ending == nil, "Internal inconsistency: a body goes on after its end")
+        assert(completion == nil, "Internal inconsistency: a body goes on after its end")
         if kept.count >= Self.maxBufferedBytes {
             isPaused = true
             return .full
@@ -64,9 +64,9 @@ struct TransferStateMachine<Waiter> {
 
     /// Ends the transfer. Must be called once. An earlier cancellation takes precedence, even if the thread had not
     /// learned of it.
-    mutating func end(_ ending: Ending) -> [Waiter] {
-        assert(self.ending == nil, "Internal inconsistency: a second end")
-        self.ending = isCancelled ? .failed(CancellationError()) : ending
+    mutating func end(_ completion: Completion) -> [Waiter] {
+        assert(self.completion == nil, "Internal inconsistency: a second end")
+        self.completion = isCancelled ? .failed(CancellationError()) : completion
         return isFeeding ? [] : wake()
     }
 
@@ -74,7 +74,7 @@ struct TransferStateMachine<Waiter> {
 
     mutating func feedingEnded() -> [Waiter] {
         isFeeding = false
-        return ending == nil ? [] : wake()
+        return completion == nil ? [] : wake()
     }
 
     // MARK: The reader
@@ -84,8 +84,8 @@ struct TransferStateMachine<Waiter> {
     mutating func cancel() -> Bool {
         if isCancelled { return false }
         isCancelled = true
-        if ending == nil { return true }
-        ending = .failed(CancellationError())
+        if completion == nil { return true }
+        completion = .failed(CancellationError())
         return false
     }
 
@@ -105,13 +105,13 @@ struct TransferStateMachine<Waiter> {
     }
 
     private func takeEnding<Value>() -> Taken<Value> {
-        if let ending, !isFeeding { return .end(ending) }
+        if let completion, !isFeeding { return .end(completion) }
         return .nothing
     }
 
     /// Returns false, and does not store the waiter, if there is something to take.
     mutating func wait(_ waiter: Waiter, forHead: Bool) -> Bool {
-        if ending != nil, !isFeeding { return false }
+        if completion != nil, !isFeeding { return false }
         if !isCancelled, forHead ? head != nil : !kept.isEmpty { return false }
         waiters.append(waiter)
         return true

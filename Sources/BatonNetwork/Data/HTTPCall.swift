@@ -25,13 +25,21 @@ struct HTTPCall: Sendable {
         _ body: HTTPRequestBody? = nil, sent: @escaping @Sendable (Int64) -> Void = { _ in },
         _ read: @Sendable (HTTPAnswer) async throws -> Value
     ) async throws -> Value {
+        guard body?.stream != nil else { return try await sendInScope(body, sent: sent, read) }
+        return try await UploadScope.open { try await sendInScope(body, sent: sent, read) }
+    }
+
+    private func sendInScope<Value: Sendable>(
+        _ body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void,
+        _ read: @Sendable (HTTPAnswer) async throws -> Value
+    ) async throws -> Value {
         var target: URL?
         do {
             let answer = try await TransferTime.measured(by: time) {
                 try await options.send(body, redirectedTo: &target, sent: sent)
             }
             return try await read(answer)
-        } catch let error as HTTPError {
+        } catch let error as HTTPError where !error.isOfStream {
             throw target.map { error.redirected(to: $0, from: options.request) } ?? error
         }
     }
@@ -46,6 +54,16 @@ struct HTTPCall: Sendable {
             // A cancellation ends the wait for the beginning of the refused body, and comes before the refusal.
             try Task.checkCancellation()
             throw error
+        }
+    }
+
+    /// Calls a closure of the user's without the task-locals with which a call tells the transport its limits and its
+    /// scope. Requests that the closure sends are not part of the call.
+    static func withoutTaskLocals<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await TransferDeadline.$current.withValue(nil) {
+            try await TransferTime.$current.withValue(nil) {
+                try await UploadScope.$current.withValue(nil) { try await body() }
+            }
         }
     }
 
@@ -79,15 +97,17 @@ struct HTTPCall: Sendable {
     ) async throws -> Value {
         guard let limit = options.deadline else { return try await body() }
         let end = time.now + limit.bounded
+        let deadline = TransferDeadline(limit)
         return try await withThrowingTaskGroup(of: Event<Value>.self) { group in
             group.addTask {
-                do { return .value(try await body()) } catch { return .failure(error) }
+                await TransferDeadline.$current.withValue(deadline) {
+                    do { return .value(try await body()) } catch { return .failure(error) }
+                }
             }
             group.addTask {
                 do { try await time.sleep(until: end) } catch { return .sleeperEnded }
                 return .late
             }
-            var isLate = false
             while let event = try await group.next() {
                 switch event {
                 case .value(let value):
@@ -97,10 +117,10 @@ struct HTTPCall: Sendable {
                     group.cancelAll()
                     // The status of a refused response says more than a deadline that ended while its body was read.
                     let isRefusal = (error as? HTTPError)?.isRefusal ?? false
-                    if isLate, !isRefusal { throw HTTPError(.deadlineExceeded(after: limit), options.request) }
+                    if deadline.isOver, !isRefusal { throw HTTPError(late: error, limit, options.request) }
                     throw error
                 case .late:
-                    isLate = true
+                    deadline.end()
                     group.cancelAll()
                 case .sleeperEnded: break
                 }
@@ -155,6 +175,14 @@ extension UInt8 {
 }
 
 extension HTTPError {
+    /// Creates the error of a request whose deadline has ended.
+    ///
+    /// - Parameter error: The error of the transport, which may say that no connection existed.
+    fileprivate init(late error: any Error, _ limit: Duration, _ request: URLRequest) {
+        self.init(.deadlineExceeded(after: limit), request)
+        isBeforeTheConnection = (error as? HTTPError)?.failedBeforeSending ?? false
+    }
+
     /// Creates the error of a request whose text is not a URL.
     fileprivate init(invalidAddress text: String, _ request: URLRequest) {
         var request = request
@@ -162,8 +190,57 @@ extension HTTPError {
         self.init(.invalidURL(text.withoutSecretsOfAddress), request)
     }
 
+    /// A Boolean value that indicates whether the server has refused the request itself, and not one on which the
+    /// stream of its body has failed.
     fileprivate var isRefusal: Bool {
-        if case .refused = reason { return true }
+        if case .refused = reason { return !isOfStream }
         return false
+    }
+}
+
+/// The deadline of the requests that a task sends. When it is over, their task is cancelled.
+///
+/// It is a task-local, so that it also reaches a transport that wraps another one.
+final class TransferDeadline: Sendable {
+    @TaskLocal static var current: TransferDeadline?
+
+    private struct State {
+        var isOver = false
+        /// A Boolean value that indicates whether a part of one of the requests may have reached a server.
+        var hasBegunRequest = false
+    }
+
+    let limit: Duration
+    private let state = Locked(State())
+
+    init(_ limit: Duration) { self.limit = limit }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// A Boolean value that indicates whether the deadline is over and, as far as the transports have noted requests,
+    /// no part of one has reached a server.
+    var isOverBeforeRequest: Bool { state.withLock { $0.isOver && !$0.hasBegunRequest } }
+
+    /// Notes that the deadline is over. Called before the task is cancelled.
+    func end() { state.withLock { $0.isOver = true } }
+
+    /// Notes that a part of a request may reach a server from now on. Called by transports.
+    func requestBegins() { state.withLock { $0.hasBegunRequest = true } }
+}
+
+/// The clock that measures the idle limit of the requests that a task sends.
+///
+/// It is a task-local, so that it also reaches a transport that wraps another one.
+enum TransferTime {
+    /// Nil stands for the system's continuous clock.
+    @TaskLocal static var current: TimeSource?
+
+    /// Calls a closure whose requests are measured by a clock.
+    static func measured<Value: Sendable>(
+        by time: TimeSource, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let time = time.isContinuous ? nil : time
+        if time == nil, current == nil { return try await body() }
+        return try await $current.withValue(time) { try await body() }
     }
 }

@@ -7,16 +7,23 @@ extension HTTPError: CustomStringConvertible {
     /// Text from a server keeps its line ends, but loses all other control characters, which a terminal might
     /// interpret.
     public var description: String {
-        (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)\(advice)").cleanLines
+        (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)\(wait)\(advice)").cleanLines
     }
 
     /// The advice for an answer that does not look like HTTP. It does not apply to a server that has completed a TLS
-    /// handshake, nor to problems that concern the content.
+    /// handshake or answered another request, nor to problems that concern the status or the content.
     private var advice: String {
-        guard case .invalidAnswer(let text) = reason, !text.hasPrefix("its content"),
+        guard case .invalidAnswer(let text) = reason,
+            !["its status", "its content", "its connection was kept"].contains(where: { text.hasPrefix($0) }),
             (redirectedTo ?? url).lowercased().hasPrefix("http:")
         else { return "" }
         return ". Check that the port speaks HTTP, and whether it wants https"
+    }
+
+    /// The wait that a proxy asks for. That of a server belongs to the refusal.
+    private var wait: String {
+        guard case .proxyRefused = reason, let retryAfterOfProxy else { return "" }
+        return ". It wants us to come back in \(retryAfterOfProxy)"
     }
 
     /// The redirect target and the proxy, where they help to understand the error.

@@ -1,3 +1,5 @@
+internal import Baton
+
 #if canImport(FoundationNetworking)
     internal import Foundation
     public import FoundationNetworking
@@ -33,9 +35,11 @@ public struct HTTPError: Error, Sendable {
         case hostNotReached(String)
         /// The proxy with this URL cannot be connected to. The text says why.
         case proxyNotReached(proxy: String, String)
-        /// The proxy with this URL answered the request for a tunnel with this status: 407 if it wants a password.
+        /// The proxy with this URL refused a tunnel with this status, or wants a password: 407. The wait that it asks
+        /// for is ``HTTPError/retryAfter``.
         case proxyRefused(proxy: String, status: Int)
-        /// The process has as many open files and connections as the system allows.
+        /// The process has nearly as many open files and connections as the system allows: ``CurlTransport`` leaves the
+        /// last 16 unused.
         case tooManyOpenFiles
         /// No secure connection could be made: a plain-text port or a bad certificate, for example. The text is the
         /// system's.
@@ -47,12 +51,17 @@ public struct HTTPError: Error, Sendable {
         /// The request and its response together took longer than the deadline.
         case deadlineExceeded(after: Duration)
         /// The connection ended before the response was complete, or the server has reset the request's HTTP/2 stream.
+        ///
+        /// A reset whose code reports a broken rule, such as `PROTOCOL_ERROR`, is ``invalidAnswer(_:)`` on libcurl, and
+        /// one with `NO_ERROR` ends a body that has no length.
         case connectionBroken
         /// The body has another length than the head promised, usually because the connection ended early.
         case bodyTooShort(received: Int64, promised: Int64)
-        /// The response is not HTTP, or its content encoding cannot be decoded. The text says why.
+        /// The response is not HTTP, has a status below 100 or above 999, or has a content encoding that cannot be
+        /// decoded. The text says why.
         ///
-        /// A common cause is a server of another protocol on that port.
+        /// A common cause is a server of another protocol on that port. On libcurl, this is also the reason if the
+        /// server resets an HTTP/2 stream because it considers a rule broken, with `PROTOCOL_ERROR` for example.
         case invalidAnswer(String)
         /// The body of the response is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)
@@ -80,7 +89,8 @@ public struct HTTPError: Error, Sendable {
         public let excerpt: String
         /// The time that the server asks the client to wait, counted from the response; nil if it has not said.
         public let retryAfter: Duration?
-        /// The target of a redirect that was not followed, without its secrets. Nil if the response was not a redirect.
+        /// The target of a redirect that was not followed, without its secrets. Nil if the response was not a redirect:
+        /// a status of 304 is none.
         public let location: String?
 
         /// Creates a refusal, for transports and tests.
@@ -132,12 +142,17 @@ public struct HTTPError: Error, Sendable {
     public internal(set) var redirectedTo: String?
     /// The URL of the proxy, without its password. Nil if there was no proxy, or the transport does not know.
     public internal(set) var proxy: String?
+    /// The time that the proxy asks the client to wait, if the reason is ``Reason/proxyRefused(proxy:status:)``.
+    var retryAfterOfProxy: Duration?
     /// A Boolean value that indicates whether a part of the request may have reached a server, whatever the reason
     /// says.
     var isAfterTheRequest = false
     /// A Boolean value that indicates whether the request failed before a connection existed that could have carried
     /// it.
     var isBeforeTheConnection = false
+    /// The method of the request whose body this error has ended. The error is then that of another request, on which
+    /// the stream of that body has failed. Nil if the error is that of the request that it names.
+    private(set) var methodOfCarrier: String?
 
     /// Creates an error, for transports and tests.
     ///
@@ -161,8 +176,8 @@ public struct HTTPError: Error, Sendable {
     /// It is true if a host or a proxy is not found or not reached, a connection breaks, a body is too short, the
     /// process has too many open files, or a time limit ends. It is also true for the status codes 408, 425, 429 and
     /// 500 to 599, except 501 and 505, with which a server says that it will never support the request, and for the
-    /// status codes 502 to 504 of a proxy's tunnel. A status of 600 and above is invalid, and counts as one of 500 to
-    /// 599 (RFC 9110, 15).
+    /// status codes 429 and 502 to 504 of a proxy's tunnel. A status of 600 and above is invalid, and counts as one of
+    /// 500 to 599 (RFC 9110, 15).
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,
@@ -175,7 +190,7 @@ public struct HTTPError: Error, Sendable {
             case 408, 425, 429, 500...: true
             default: false
             }
-        case .proxyRefused(_, let status): [502, 503, 504].contains(status)
+        case .proxyRefused(_, let status): [429, 502, 503, 504].contains(status)
         case .invalidURL, .invalidRequest, .insecureConnection, .invalidAnswer, .bodyTooLarge,
             .tooManyRedirects, .insecureRedirect, .unexpectedContentType, .unexpectedPart, .file, .other:
             false
@@ -198,8 +213,30 @@ extension HTTPError {
         var error = HTTPError(reason, request)
         error.redirectedTo = target.withoutSecrets
         error.proxy = proxy
+        error.retryAfterOfProxy = retryAfterOfProxy
         error.isAfterTheRequest = true
         return error
+    }
+
+    /// A Boolean value that indicates whether the error is that of a request on which the stream of another request's
+    /// body has failed.
+    var isOfStream: Bool { methodOfCarrier != nil }
+
+    /// The method of the request that has to be sent again if the operation is to succeed.
+    var methodToRepeat: String { methodOfCarrier ?? method }
+
+    /// Marks the error of a stream, if it is that of another request, or of an operation that has sent one. The request
+    /// whose body the stream is may have reached a server, whatever has become of the other one.
+    static func ofStream(_ error: any Error, in carrier: URLRequest) -> any Error {
+        if case .failed(let inner)? = error as? OperationError {
+            return OperationError.failed(ofStream(inner, in: carrier))
+        }
+        // `underlyingError` also finds the error of an operation at the root of one that was caused by it.
+        guard var failure = OperationError.failed(error).underlyingError as? HTTPError else { return error }
+        failure.methodOfCarrier = carrier.httpMethod ?? "GET"
+        failure.isAfterTheRequest = true
+        failure.isBeforeTheConnection = false
+        return failure
     }
 
     /// Creates the error of a request for which a local file could not be used.

@@ -47,6 +47,39 @@ struct File: Sendable {
         throw FileError(problem, path)
     }
 
+    /// The largest number of bytes of a file that libcurl and OpenSSL read for a transport.
+    private static let longestRead = 64 << 20
+
+    /// Returns the reason why libcurl or OpenSSL, which open a file themselves and block the thread, must not read what
+    /// has this path, or nil if they may, or if they cannot. Pipes and devices may never end.
+    ///
+    /// The same holds for some regular files, whose content the system produces while they are read. Those that wait,
+    /// such as /proc/kmsg, have a size of 0, and those without an end, such as /proc/kcore, have a very large one.
+    static func problemOfReading(_ path: String) -> ReadingProblem? {
+        var status = stat()
+        if stat(path, &status) != 0 { return [ENOENT, ENOTDIR].contains(errno) ? .isMissing : nil }
+        switch problem(ofType: status) {
+        case .isDirectory: return .isDirectory
+        case nil: break
+        default: return .isDevice
+        }
+        if status.st_size == 0 { return .isEmpty }
+        return status.st_size > longestRead ? .isTooLong : nil
+    }
+
+    enum ReadingProblem {
+        case isMissing, isDirectory, isDevice, isEmpty, isTooLong
+    }
+
+    /// Opens a file for writing, following links, and creates it if there is none. For a pipe or a device it throws at
+    /// once, so that no thread blocks.
+    static func openWritable(_ path: String, mode: mode_t) throws(FileError) -> File {
+        let file = try open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, mode: mode)
+        guard let problem = file.status.flatMap(Self.problem(ofType:)) else { return file }
+        file.close()
+        throw FileError(problem, path)
+    }
+
     /// Opens a file whose content is to be sent.
     ///
     /// - Parameter isSent: Whether a part of the request may have reached a server.
@@ -56,16 +89,25 @@ struct File: Sendable {
             let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is not a file"
             throw HTTPError(.invalidRequest(problem), request)
         }
+        let opened: File
+        let hasHiddenContent: Bool
         do throws(FileError) {
-            let opened = try openReadable(file.path)
-            if try opened.hasHiddenContent {
+            opened = try openReadable(file.path)
+            do throws(FileError) {
+                hasHiddenContent = try opened.hasHiddenContent
+            } catch {
                 opened.close()
-                throw FileError(.changed, file.path)
+                throw error
             }
-            return opened
         } catch {
             throw HTTPError(error, request, isSent: isSent)
         }
+        if hasHiddenContent {
+            opened.close()
+            let problem = "‘\(file.path)’ reports a size of 0 although it has content. Send a copy of it"
+            throw HTTPError(.invalidRequest(problem), request)
+        }
+        return opened
     }
 
     /// Creates a file that only its owner can open.
@@ -262,6 +304,9 @@ struct File: Sendable {
     ///
     /// The target of a link starts from the folder that contains the link. That folder may have been reached through
     /// links itself, and then `..` is not the folder before it in the path. The system therefore resolves the folder.
+    ///
+    /// Links of the system's own to open files, such as /proc/self/fd/1, to which /dev/stdout leads, are an error: the
+    /// system does not follow their text, and what has that path is not the open file.
     static func resolvingLinks(of path: String) throws(FileError) -> String {
         var place = path
         // The system follows 40 links as well.
@@ -272,6 +317,9 @@ struct File: Sendable {
                 guard let folder = try? realFolder(of: place, for: path) else { return place }
                 return folder + "/" + parts(of: place).name
             }
+            #if os(Linux)
+                if try realFolder(of: place, for: path).hasPrefix("/proc/") { throw FileError(.isDevice, path) }
+            #endif
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             place = isAbsolute ? target : try realFolder(of: place, for: path) + "/" + target
         }
@@ -327,6 +375,8 @@ struct FileError: Error {
         problem =
             switch number {
             case EISDIR: .isDirectory
+            // A socket cannot be opened as a file.
+            case ENXIO: .isDevice
             case ENOENT, ENOTDIR: .notFound
             case EACCES, EPERM, EROFS: .notPermitted
             case ENOSPC, EDQUOT: .diskFull

@@ -13,7 +13,7 @@ internal import Foundation
 final class HTTPTransaction: Sendable {
     private typealias Machine = HTTPTransactionStateMachine<UnsafeContinuation<Void, Never>>
 
-    private struct Running {
+    private struct ActiveTask {
         let task: URLSessionTask
         let timer: IdleTimer
     }
@@ -22,7 +22,7 @@ final class HTTPTransaction: Sendable {
     private let sent: @Sendable (Int64) -> Void
     private let machine: Locked<Machine>
     /// Nil before the transaction has started, and after it has ended.
-    private let running = Locked<Running?>(nil)
+    private let activeTask = Locked<ActiveTask?>(nil)
     private let spillFile = SpillFile()
     private let clock = ContinuousClock()
 
@@ -38,9 +38,9 @@ final class HTTPTransaction: Sendable {
     func start(_ task: URLSessionTask) {
         let limit = request.idleLimit
         let timer = IdleTimer { [weak self] in self?.checkIdle(limit: limit) }
-        running.withLock { running in
-            assert(running == nil, "Internal inconsistency: a transaction that is started twice")
-            running = Running(task: task, timer: timer)
+        activeTask.withLock { activeTask in
+            assert(activeTask == nil, "Internal inconsistency: a transaction that is started twice")
+            activeTask = ActiveTask(task: task, timer: timer)
         }
         timer.set(after: limit)
         task.resume()
@@ -54,7 +54,7 @@ final class HTTPTransaction: Sendable {
     /// Cancels the URLSession task on another thread, because on Linux that call waits for the queue on which
     /// URLSession calls its delegate.
     private func cancelTask() {
-        guard let task = running.withLock({ $0?.task }) else { return }
+        guard let task = activeTask.withLock({ $0?.task }) else { return }
         DispatchQueue.global().async { task.cancel() }
     }
 
@@ -68,7 +68,7 @@ final class HTTPTransaction: Sendable {
         let now = clock.now
         switch machine.withLock({ $0.checkIdle(at: now, limit: limit) }) {
         case .ended: break
-        case .again(let rest): running.withLock { $0?.timer }?.set(after: rest)
+        case .again(let rest): activeTask.withLock { $0?.timer }?.set(after: rest)
         case .expired: fail(.timedOut(after: limit))
         }
     }
@@ -156,11 +156,11 @@ final class HTTPTransaction: Sendable {
     ///   delegate if the redirect has no valid target, so this method reports it.
     func ended(_ error: (any Error)?, last: HTTPHead?) {
         if error == nil, let last, machine.withLock({ $0.head }) == nil { receive(last) }
-        let ended = running.withLock { $0.take() }
+        let ended = activeTask.withLock { $0.take() }
         ended?.timer.stop()
         let (head, count, isCancelled) = machine.withLock { ($0.head, $0.receivedCount, $0.isCancelled) }
-        let ending = Machine.Ending(error, head, count, isCancelled: isCancelled, request)
-        resume(machine.withLock { $0.end(ending) })
+        let completion = Machine.Completion(error, head, count, isCancelled: isCancelled, request)
+        resume(machine.withLock { $0.end(completion) })
     }
 
     private func resume(_ waiters: [UnsafeContinuation<Void, Never>]) {
@@ -168,7 +168,7 @@ final class HTTPTransaction: Sendable {
     }
 }
 
-extension HTTPTransactionStateMachine.Ending {
+extension HTTPTransactionStateMachine.Completion {
     fileprivate init(
         _ error: (any Error)?, _ head: HTTPHead?, _ count: Int64, isCancelled: Bool, _ request: URLRequest
     ) {

@@ -6,7 +6,7 @@ internal import Foundation
 /// go to a file until the reader has read that file to its end. So the bytes in memory always precede those in the
 /// file.
 struct HTTPTransactionStateMachine<Waiter> {
-    enum Ending {
+    enum Completion {
         case complete
         case failed(any Error)
     }
@@ -15,12 +15,12 @@ struct HTTPTransactionStateMachine<Waiter> {
         case value(Value)
         /// The reader reads these bytes from the file, and then calls ``hasRead(_:)``.
         case stored(offset: Int64, count: Int)
-        case end(Ending)
+        case end(Completion)
         /// Nothing is available. The reader waits, and asks again.
         case nothing
     }
 
-    enum Storing {
+    enum ReceiveAction {
         /// The bytes were kept in memory. The caller resumes these waiters.
         case kept([Waiter])
         /// The caller writes the bytes to the file, and then calls ``hasWritten(_:)``.
@@ -40,7 +40,7 @@ struct HTTPTransactionStateMachine<Waiter> {
     /// The part of the file that has been written and not yet read.
     private var stored: Range<Int64> = 0..<0
     private var isWriting = false
-    private var ending: Ending?
+    private var completion: Completion?
     private var waiters: [Waiter] = []
     /// The last time at which a byte arrived or was sent.
     private var lastActivity: ContinuousClock.Instant
@@ -55,11 +55,11 @@ struct HTTPTransactionStateMachine<Waiter> {
         return wake()
     }
 
-    mutating func receive(_ data: Data, at now: ContinuousClock.Instant) -> Storing {
+    mutating func receive(_ data: Data, at now: ContinuousClock.Instant) -> ReceiveAction {
         lastActivity = now
         receivedCount += Int64(data.count)
         // The cancellation, or the end by a time limit, came before these bytes.
-        if isCancelled || ending != nil { return .dropped }
+        if isCancelled || completion != nil { return .dropped }
         if stored.isEmpty {
             if kept.count + data.count <= Self.maxBufferedBytes || kept.isEmpty {
                 kept.append(data)
@@ -80,10 +80,10 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     mutating func hasSent(at now: ContinuousClock.Instant) { lastActivity = now }
 
-    /// Stores the first ending only. URLSession may report a second one when a cancellation races with the end.
-    mutating func end(_ ending: Ending) -> [Waiter] {
-        if self.ending != nil { return [] }
-        self.ending = ending
+    /// Stores the first completion only. URLSession may report a second one when a cancellation races with the end.
+    mutating func end(_ completion: Completion) -> [Waiter] {
+        if self.completion != nil { return [] }
+        self.completion = completion
         return wake()
     }
 
@@ -92,8 +92,8 @@ struct HTTPTransactionStateMachine<Waiter> {
     mutating func cancel() -> Bool {
         if isCancelled { return false }
         isCancelled = true
-        if ending == nil { return true }
-        ending = .failed(CancellationError())
+        if completion == nil { return true }
+        completion = .failed(CancellationError())
         return false
     }
 
@@ -101,7 +101,7 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     mutating func takeHead() -> Taken<HTTPHead> {
         if let head, !isCancelled { return .value(head) }
-        if let ending { return .end(ending) }
+        if let completion { return .end(completion) }
         return .nothing
     }
 
@@ -115,7 +115,7 @@ struct HTTPTransactionStateMachine<Waiter> {
                 return .stored(offset: stored.lowerBound, count: min(stored.count, Self.maxBufferedBytes))
             }
         }
-        if let ending { return .end(ending) }
+        if let completion { return .end(completion) }
         return .nothing
     }
 
@@ -128,7 +128,7 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     /// Returns false, and does not store the waiter, if there is something to take.
     mutating func wait(_ waiter: Waiter, forHead: Bool) -> Bool {
-        if ending != nil { return false }
+        if completion != nil { return false }
         if !isCancelled, forHead ? head != nil : !kept.isEmpty || !stored.isEmpty { return false }
         waiters.append(waiter)
         return true
@@ -149,7 +149,7 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     /// Checks whether no byte has arrived or been sent for `limit`.
     func checkIdle(at now: ContinuousClock.Instant, limit: Duration) -> CheckResult {
-        if isCancelled || ending != nil { return .ended }
+        if isCancelled || completion != nil { return .ended }
         let idle = lastActivity.duration(to: now)
         return idle >= limit ? .expired : .again(after: limit - idle)
     }

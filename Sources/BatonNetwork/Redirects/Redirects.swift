@@ -65,10 +65,12 @@ extension HTTPOptions {
                 throw HTTPError(
                     .insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request, after: answer.head)
             }
-            // The previous pass of a stream has to end before the next one begins.
             if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.maxDrainedCount {
                 _ = await answer.body.beginning(upTo: 0)
             }
+            // The previous pass of a stream has to end before the next one begins. The response may have more bytes
+            // than are worth reading while the transport still sends the stream.
+            if body?.stream != nil { await answer.body.cancel() }
             count += 1
             if !next.mayHaveBody { body = nil }
             request = next
@@ -145,6 +147,11 @@ extension URL {
         return parts.url ?? self
     }
 
+    /// A Boolean value that indicates whether the port has so many digits that Foundation ignores it.
+    fileprivate var hasUnreadablePort: Bool {
+        port == nil && URLComponents(url: self, resolvingAgainstBaseURL: true)?.rangeOfPort?.isEmpty == false
+    }
+
     /// Returns this URL with the fragment of another one, unless it has its own (RFC 9110, 10.2.2).
     fileprivate func withFragment(of other: URL?) -> URL {
         guard fragment == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
@@ -187,14 +194,16 @@ extension String {
 extension HTTPHead {
     /// The target of a redirect without its secrets, for messages. Nil if the response is not a redirect.
     var locationWithoutSecrets: String? {
-        guard 300...399 ~= status, let location = headers.values(of: "Location").first?.trimmed else { return nil }
+        guard 300...399 ~= status, status != 304, let location = headers.values(of: "Location").first?.trimmed else {
+            return nil
+        }
         return (URL(address: location).map(\.withoutSecrets) ?? location.withoutSecretsOfAddress).singleLine
     }
 
     /// Returns the target of a redirect (RFC 3986, 5.3), or nil if that is not an http or https URL.
     fileprivate func target(from request: URL?) -> URL? {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
-            let target = URL(address: location, relativeTo: request), target.isHTTP
+            let target = URL(address: location, relativeTo: request), target.isHTTP, !target.hasUnreadablePort
         else { return nil }
         return target.withoutDotSegments.withFragment(of: request)
     }

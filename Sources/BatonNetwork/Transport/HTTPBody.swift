@@ -41,6 +41,16 @@ extension HTTPBody {
         return data
     }
 
+    /// Cancels the transfer, if the body has not been read to its end, and returns when the transport has ended it.
+    func cancel() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try? await take()
+            }
+        }
+    }
+
     /// The greatest number of remaining bytes of a body that are read so that the connection can be used again. For
     /// more bytes, opening another connection is faster.
     static let maxDrainedCount: Int64 = 65536

@@ -37,11 +37,18 @@ public struct HTTPHead: Sendable, Hashable {
     /// The length of the body in bytes. Nil if `Content-Length` is missing, invalid or contradictory, or if the body
     /// has a transfer or content encoding.
     public var contentLength: Int64? {
-        if let encoding = headers["Content-Encoding"], encoding.lowercased() != "identity" { return nil }
-        if headers["Transfer-Encoding"] != nil { return nil }
+        if isEncoded || headers["Transfer-Encoding"] != nil { return nil }
         let lengths = contentLengths
         guard let text = lengths.first, lengths.allSatisfy({ $0 == text }) else { return nil }
         return Int64(digits: text)
+    }
+
+    /// A Boolean value that indicates whether the body has a content encoding. Some servers send `identity`, which
+    /// stands for none (RFC 9110, 12.5.3).
+    var isEncoded: Bool {
+        headers.values(of: "Content-Encoding").flatMap { $0.parts(separatedBy: ",") }.contains {
+            !["", "identity"].contains($0.lowercased())
+        }
     }
 
     /// Returns ``contentLength`` if a response to the request has a body, and nil if it has none.

@@ -1,9 +1,10 @@
 internal import Foundation
 
 extension URL {
-    /// True if a request can be sent to the URL: it has the scheme `http` or `https`, a host, and a port other than 0.
+    /// True if a request can be sent to the URL: it has the scheme `http` or `https`, a host, and a port from 1 to
+    /// 65,535 if any.
     var isHTTP: Bool {
-        ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && port != 0
+        ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && 1...65535 ~= port ?? 80
     }
 
     /// The URL with its scheme in lower case. Schemes are case-insensitive.

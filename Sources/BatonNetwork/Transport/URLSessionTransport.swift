@@ -93,6 +93,8 @@ public struct URLSessionTransport: HTTPTransport {
                 try file.file.write(piece)
                 return true
             }
+            // A sequence may end because its task is cancelled. What it has produced is not the whole body then.
+            try Task.checkCancellation()
             return (.file(URL(fileURLWithPath: file.file.path)), file)
         } catch let error as FileError {
             throw HTTPError(error, request, isSent: false)

@@ -124,6 +124,12 @@ struct Trial: Sendable {
         return head
     }
 
+    /// Returns the first request that the server has received, and requires that there is one.
+    func requireRequest() throws -> ReceivedRequest {
+        guard let request = server.requests.first else { throw failure("the server received no request") }
+        return request
+    }
+
     /// Requires that the body of a request is complete and consists of the first `count` bytes of the pattern.
     func requirePattern(_ request: ReceivedRequest, _ count: Int) throws {
         try require(request.isBodyComplete, "the body is not complete")
@@ -163,4 +169,31 @@ struct Trial: Sendable {
     func requireBroken(_ outcome: Outcome, for what: String? = nil) throws {
         try requireError(outcome, .broken, .tooShort, for: what)
     }
+}
+
+// MARK: - Files
+
+/// A temporary file with a unique name. It is removed when the object is released.
+final class TemporaryFile: Sendable {
+    let url: URL
+
+    init(_ content: Data) throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
+        try content.write(to: url)
+    }
+
+    /// Makes a sparse file of zeros, which takes no space on the disk.
+    init(zeros count: Int) throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
+        try Data().write(to: url)
+        try truncate(to: count)
+    }
+
+    func truncate(to count: Int) throws {
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: UInt64(count))
+        try handle.close()
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
 }

@@ -186,7 +186,7 @@ enum Socket {
         var hasExpired = false
     }
 
-    /// Blocks the thread until the socket is ready, `wakeUp` was woken, or the deadline has passed. Nil waits for ever.
+    /// Blocks the thread until the socket is ready, `wakeUp` was woken, or the deadline has passed. Nil waits forever.
     static func poll(
         _ descriptor: Int32, for interest: Interest, wakeUp: WakeUpSocket, until deadline: ContinuousClock.Instant?
     ) -> Poll {
@@ -292,5 +292,36 @@ enum Socket {
             // The bytes of a variable are never empty, so the base address is not nil.
             body(bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self))
         }
+    }
+}
+
+// MARK: - Ports
+
+/// A port of loopback that is reserved for a test, and on which no connection is ever completed.
+final class SilentPort {
+    enum Behaviour {
+        /// Every connection is refused at once, because the socket does not listen.
+        case refuses
+        /// A connection gets no answer, because it is never accepted and the backlog is full.
+        case staysSilent
+    }
+
+    let number: Int
+    private let descriptor: Int32
+    private var clients: [Int32] = []
+
+    init(_ behaviour: Behaviour) throws {
+        (descriptor, number) = try Socket.bound(to: .ipv4)
+        switch behaviour {
+        case .refuses: break
+        case .staysSilent:
+            try Socket.listen(descriptor, backlog: 0)
+            clients = (0..<8).compactMap { _ in Socket.connecting(to: number) }
+        }
+    }
+
+    deinit {
+        for client in clients { Socket.closeCompletely(client) }
+        Socket.closeCompletely(descriptor)
     }
 }

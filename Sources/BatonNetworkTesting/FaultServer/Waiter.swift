@@ -1,6 +1,6 @@
 internal import Baton
 
-/// One suspension of one task. The first call of ``end(_:)`` ends it, also if the task has not suspended yet.
+/// One suspension of one task. The first call of ``end(_:)`` ends it, even if the task has not suspended yet.
 final class Waiter: Sendable {
     enum End {
         case happened

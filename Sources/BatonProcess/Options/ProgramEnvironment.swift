@@ -1,3 +1,4 @@
+internal import Baton
 internal import CBatonProcess
 
 /// The environment variables that a program gets.
@@ -89,9 +90,11 @@ struct EnvironmentBlock {
             }
         for (name, value) in variables {
             if name.isEmpty { return "an environment variable has no name" }
-            if name.utf8.contains(UInt8(ascii: "=")) { return "the environment variable ‘\(name)’ has a = in its name" }
+            if name.utf8.contains(UInt8(ascii: "=")) {
+                return "the environment variable \(name.quoted) has a = in its name"
+            }
             if name.containsNUL || value.containsNUL {
-                return "the environment variable ‘\(name)’ has a zero byte in it"
+                return "the environment variable \(name.quoted) has a zero byte in it"
             }
         }
         return nil

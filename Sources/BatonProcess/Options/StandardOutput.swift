@@ -69,7 +69,7 @@ public struct StandardOutput: Sendable {
     /// program writes to it directly.
     ///
     /// If standard error goes to the same file, under whatever name, the file contains both outputs in the order in
-    /// which the program writes, as with ``StandardError/merged``. This holds also if one of the two outputs is
+    /// which the program writes, as with ``StandardError/merged``. This holds even if one of the two outputs is
     /// appended.
     ///
     /// - Parameter path: The path of the file. A relative path starts from the directory of this process.

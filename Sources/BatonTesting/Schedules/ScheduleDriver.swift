@@ -9,14 +9,17 @@ struct ScheduleDriver {
     let subject: Task<Void, Never>
     let hasEnded: @Sendable () -> Bool
 
+    /// The number of jobs with which a run that has reached its limit may clean up.
+    private static let maxJobsAfterExhaustion = 10_000
+
     enum Stop {
         /// The body has ended and no job is left.
         case ended
         /// The body has not ended, no job can run, and no task sleeps on the clock. `waits` says what operations wait
         /// for. It is filled in when the run is abandoned.
         case idle(waits: [String])
-        /// As many jobs have run as the limit allows.
-        case exhausted(bodyHasEnded: Bool)
+        /// As many jobs have run as the limit allows. `waits` is filled in as for ``idle(waits:)``.
+        case exhausted(bodyHasEnded: Bool, waits: [String])
     }
 
     /// Runs jobs until the body has ended and no job is left, or until the run cannot go on.
@@ -26,10 +29,15 @@ struct ScheduleDriver {
             stop = driveUntilIdle(cancelling: false)
         }
         // The explanations are collected before the cancellation, which changes what operations wait for.
-        if case .idle = stop { stop = .idle(waits: scheduler.waitsOfOperations) }
         switch stop {
         case .ended: break
-        case .idle, .exhausted: windDown()
+        case .idle:
+            stop = .idle(waits: scheduler.waitsOfOperations)
+            windDown(jobs: scheduler.jobLimit)
+        case .exhausted(let bodyHasEnded, _):
+            stop = .exhausted(bodyHasEnded: bodyHasEnded, waits: scheduler.waitsOfOperations)
+            // An operation that has not finished by now will hardly finish.
+            windDown(jobs: min(scheduler.jobLimit, Self.maxJobsAfterExhaustion))
         }
         return stop
     }
@@ -53,13 +61,13 @@ struct ScheduleDriver {
             case .run(let job):
                 job.runSynchronously(on: scheduler.asUnownedTaskExecutor())
             case .exhausted:
-                return .exhausted(bodyHasEnded: hasEnded())
+                return .exhausted(bodyHasEnded: hasEnded(), waits: [])
             case .none:
                 if hasEnded() {
                     // A job that was enqueued from outside in the meantime has to run first.
                     if scheduler.schedule.withLock({ $0.end() }) { return .ended }
                 } else if let deadline = scheduler.clock.nextDeadline {
-                    scheduler.clock.advance(to: deadline)
+                    scheduler.clock.move { _ in deadline }
                 } else {
                     scheduler.schedule.withLock { $0.endDriving() }
                     return .idle(waits: [])
@@ -81,8 +89,8 @@ struct ScheduleDriver {
 
     /// Cancels the body and runs jobs again, so that tasks that check for cancellation can clean up. The others stay
     /// suspended.
-    private func windDown() {
-        scheduler.schedule.withLock { $0.allow(jobs: scheduler.jobLimit) }
+    private func windDown(jobs: Int) {
+        scheduler.schedule.withLock { $0.allow(jobs: jobs) }
         switch driveUntilIdle(cancelling: true) {
         case .ended: break
         case .idle: for job in scheduler.schedule.withLock({ $0.giveUp() }) { scheduler.runElsewhere(job) }

@@ -5,17 +5,20 @@ public enum ScheduleError: Error, Equatable {
     /// test would hang.
     ///
     /// `waits` contains the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the
-    /// scheduler. Operations that another one of these waits for are left out. `==` ignores `waits`.
+    /// scheduler, and a last entry if there are more. An operation is left out if another explanation in the list
+    /// covers it. `==` ignores `waits`.
     case stuck(seed: UInt64, waits: [String] = [])
 
-    /// Jobs came from threads outside the scheduler. The seed does not decide when they come, so it may not repeat the
-    /// run.
+    /// Jobs came from threads outside the scheduler. The seed does not decide when they come, so the same seed may give
+    /// a different run.
     case notDeterministic(seed: UInt64, foreignJobs: Int)
 
     /// The run had not ended after as many jobs as the scheduler's limit allows.
-    case endless(seed: UInt64, jobs: Int)
+    ///
+    /// `waits` says what operations of the queues on the scheduler do or wait for, as for `stuck`. `==` ignores it.
+    case endless(seed: UInt64, jobs: Int, waits: [String] = [])
 
-    /// The scheduler was used before: a scheduler is one schedule.
+    /// The scheduler was used before: a scheduler can run only one schedule.
     case usedTwice(seed: UInt64)
 
     /// The environment variable `BATON_SEED` does not contain a seed.
@@ -26,13 +29,14 @@ public enum ScheduleError: Error, Equatable {
 }
 
 extension ScheduleError {
-    /// Returns true if both errors have the same case, seed and number. What operations wait for is not compared.
+    /// Returns true if both errors have the same case and the same values, except for the `waits`.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.stuck(let seed, _), .stuck(let other, _)): seed == other
         case (.notDeterministic(let seed, let jobs), .notDeterministic(let other, let otherJobs)):
             (seed, jobs) == (other, otherJobs)
-        case (.endless(let seed, let jobs), .endless(let other, let otherJobs)): (seed, jobs) == (other, otherJobs)
+        case (.endless(let seed, let jobs, _), .endless(let other, let otherJobs, _)):
+            (seed, jobs) == (other, otherJobs)
         case (.usedTwice(let seed), .usedTwice(let other)): seed == other
         case (.malformedSeed(let text), .malformedSeed(let other)): text == other
         case (.noSchedules(let count), .noSchedules(let other)): count == other
@@ -44,8 +48,8 @@ extension ScheduleError {
 }
 
 extension ScheduleError: CustomStringConvertible {
-    /// A message that says what happened and what to do. That of a stuck schedule ends with what its operations wait
-    /// for.
+    /// A message that says what happened and what to do. The messages of `stuck` and `endless` end with the
+    /// explanations of the operations.
     public var description: String {
         let seed = seed.map { " under seed \($0)" } ?? ""
         return "\(kind)\(seed): \(advice)\(listOfWaits)"
@@ -54,7 +58,7 @@ extension ScheduleError: CustomStringConvertible {
     /// The seed of the run, or nil if the error does not concern a run.
     private var seed: UInt64? {
         switch self {
-        case .stuck(let seed, _), .notDeterministic(let seed, _), .endless(let seed, _), .usedTwice(let seed): seed
+        case .stuck(let seed, _), .notDeterministic(let seed, _), .endless(let seed, _, _), .usedTwice(let seed): seed
         case .malformedSeed, .noSchedules: nil
         }
     }
@@ -77,31 +81,36 @@ extension ScheduleError: CustomStringConvertible {
         case .stuck:
             """
             the body has not ended, but no job can run and nobody sleeps on the scheduler's clock. Either tasks wait \
-            for one another, or one waits for something outside the scheduler: a queue that was made without \
-            `executor: scheduler`, a real clock, the main actor, a Task without this executor, another thread, or an \
-            exclusion that an operation of another test holds, because exclusions are those of the whole process.
+            for one another or for a `Gate` that nobody opens, or one waits for something outside the scheduler: a \
+            queue that was made without `executor: scheduler` or without `clock: scheduler.clock`, a real \
+            clock, the main actor, a Task without this executor, another thread, or an exclusion that an operation of \
+            another test holds, because exclusions are process-wide.
             """
         case .notDeterministic(_, let foreignJobs):
             """
             \(foreignJobs) \(foreignJobs == 1 ? "job" : "jobs") came from outside the scheduler. Look for a queue that \
-            was made without `executor: scheduler`, a real clock, the main actor, a plain Task (write \
-            Task(executorPreference:)), a continuation resumed by another thread, and for an exclusion whose name a \
-            test that runs in parallel uses, too: exclusions are those of the whole process.
+            was made without `executor: scheduler` or without a clock (pass `clock: scheduler.clock`), a real clock, \
+            the main actor, a plain Task (write Task(executorPreference:)), a continuation resumed by another thread, \
+            and an exclusion that a parallel test also uses: exclusions are process-wide.
             """
-        case .endless(_, let jobs):
-            "\(jobs) \(jobs == 1 ? "job has" : "jobs have") run and there is no end. Look for a loop that polls."
-        case .usedTwice: "the scheduler has had its run. Make a new one for another run."
+        case .endless(_, let jobs, _):
+            """
+            \(jobs) \(jobs == 1 ? "job has" : "jobs have") run, and the run has not ended. Look for a loop that \
+            polls, and for an operation that repeats without a `count`: virtual time does not end either. Pass a \
+            greater `jobLimit` to a run that only takes long.
+            """
+        case .usedTwice: "the scheduler has already run a schedule. Make a new one for another run."
         case .malformedSeed(let text):
             "BATON_SEED is \"\(text)\", which is not a seed: write a number from 0 to \(UInt64.max)."
         case .noSchedules(let count): "\(count) schedules test nothing. Ask for 1 or more."
         }
     }
 
-    /// The explanations of a stuck schedule, each on a line of its own.
+    /// The explanations of a stuck or endless schedule, each on a line of its own.
     var listOfWaits: String {
         switch self {
-        case .stuck(_, let waits): waits.map { "\n- \($0)" }.joined()
-        case .notDeterministic, .endless, .usedTwice, .malformedSeed, .noSchedules: ""
+        case .stuck(_, let waits), .endless(_, _, let waits): waits.map { "\n- \($0)" }.joined()
+        case .notDeterministic, .usedTwice, .malformedSeed, .noSchedules: ""
         }
     }
 }

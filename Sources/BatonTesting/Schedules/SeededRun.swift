@@ -14,7 +14,7 @@ extension SeededScheduler {
     /// - Parameter body: The closure to run. The scheduler is passed to it.
     /// - Returns: The value that the closure returns.
     /// - Throws: The error of the closure. ``ScheduleError/stuck(seed:waits:)`` or
-    ///   ``ScheduleError/endless(seed:jobs:)`` if the run does not end by itself; the task of the closure is then
+    ///   ``ScheduleError/endless(seed:jobs:waits:)`` if the run does not end by itself; the task of the closure is then
     ///   cancelled, and can clean up. ``ScheduleError/notDeterministic(seed:foreignJobs:)`` if the closure succeeded
     ///   but jobs came from outside. ``ScheduleError/usedTwice(seed:)`` if this scheduler was used before.
     @concurrent
@@ -30,10 +30,10 @@ extension SeededScheduler {
         switch await driver.driveToTheEnd() {
         case .ended: break
         case .idle(let waits): throw ScheduleError.stuck(seed: seed, waits: waits)
-        case .exhausted(let bodyHasEnded):
-            // The tasks that the body left behind go on for ever, perhaps because of this error.
+        case .exhausted(let bodyHasEnded, let waits):
+            // The tasks that the body left behind go on forever, perhaps because of this error.
             if bodyHasEnded, case .failure(let error)? = outcome.result { throw error }
-            throw ScheduleError.endless(seed: seed, jobs: jobLimit)
+            throw ScheduleError.endless(seed: seed, jobs: jobLimit, waits: waits)
         }
         let value = try outcome.result!.get()
         let foreignJobs = foreignJobCount

@@ -12,7 +12,7 @@ internal import Baton
 ///
 /// The tasks of concurrent code can be interleaved in many orders. A test on a thread pool sees one of them, and may
 /// see another one in the next run. This executor draws the order from a seed, so that a test can go through many
-/// orders (``exploring(schedules:from:_:)``) and repeat the one that failed.
+/// orders (``exploring(schedules:from:jobLimit:_:)``) and repeat the one that failed.
 ///
 /// ```swift
 /// try await SeededScheduler(seed: 7).run { scheduler in
@@ -20,6 +20,9 @@ internal import Baton
 ///     …
 /// }
 /// ```
+///
+/// The scheduler runs jobs only inside ``run(_:)``, which ``exploring(schedules:from:jobLimit:_:)`` calls. Outside of
+/// it, operations of a queue with this executor do not start, and `explain()` says only that they are about to start.
 ///
 /// Task groups, `async let`, actors and `Task.yield()` stay on the scheduler. For the rest, write
 /// `Task(executorPreference: scheduler)` for `Task`, sleep on ``clock``, and draw random numbers from
@@ -33,7 +36,7 @@ public final class SeededScheduler: TaskExecutor {
     public let seed: UInt64
 
     /// The virtual clock. When no job can run and a task sleeps on this clock, it moves to the earliest deadline.
-    public let clock = TestClock()
+    public let clock = TestClock(watchedBy: nil)
 
     let jobLimit: Int
     let patience: Duration
@@ -45,9 +48,19 @@ public final class SeededScheduler: TaskExecutor {
     ///
     /// - Parameters:
     ///   - seed: The seed that decides the order of the jobs.
-    ///   - jobLimit: The number of jobs after which the run is considered endless and fails.
+    ///   - jobLimit: The number of jobs after which the run is considered endless and fails. A limit of less than 1
+    ///     counts as 1, and a line on standard error says so.
     public convenience init(seed: UInt64, jobLimit: Int = 1_000_000) {
-        self.init(seed: seed, jobLimit: jobLimit, reordersBodies: true)
+        self.init(seed: seed, jobLimit: Self.usableJobLimit(jobLimit), reordersBodies: true)
+    }
+
+    /// Returns the limit that counts, and reports one that makes no sense.
+    static func usableJobLimit(
+        _ limit: Int, report: (String) -> Void = { StandardErrorLine.write($0) }
+    ) -> Int {
+        if limit >= 1 { return limit }
+        report("a SeededScheduler cannot have a jobLimit of \(limit); it has 1. Ask for 1 or more")
+        return 1
     }
 
     /// Makes a scheduler that may leave the order of ready operations as it is.

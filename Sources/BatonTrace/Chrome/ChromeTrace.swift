@@ -76,7 +76,7 @@ struct ChromeTrace {
                 json.value(name)
             }
         }
-        json.line()
+        json.newline()
     }
 
     private func write(_ run: RunLanes.Run, to json: inout JSONText) {
@@ -91,7 +91,7 @@ struct ChromeTrace {
             json.value(operation.status.rawValue)
             writeArguments(of: operation, attempt: run.attempt, to: &json)
         }
-        json.line()
+        json.newline()
     }
 
     private func writeMark(of operation: TracedOperation, to json: inout JSONText) {
@@ -104,7 +104,7 @@ struct ChromeTrace {
             json.value(operation.status.rawValue)
             writeArguments(of: operation, attempt: 0, to: &json)
         }
-        json.line()
+        json.newline()
     }
 
     private func writeHead(_ phase: String, _ name: String, lane: Int, at time: Int64, to json: inout JSONText) {
@@ -190,6 +190,6 @@ struct ChromeTrace {
                 json.value("e")
             }
         }
-        json.line()
+        json.newline()
     }
 }

@@ -27,10 +27,10 @@ struct RunLanes {
             }
         }
         runs.sort { ($0.start, $0.place, $0.attempt) < ($1.start, $1.place, $1.attempt) }
-        divide()
+        assignLanes()
     }
 
-    private mutating func divide() {
+    private mutating func assignLanes() {
         struct Busy: Comparable {
             let end: Int64
             let lane: Int

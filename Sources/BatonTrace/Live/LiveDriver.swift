@@ -16,7 +16,7 @@ final class LiveDriver: Sendable {
     }
 
     /// The time for which the reading task may go on with earlier events after its cancellation. Without this limit, a
-    /// busy queue could keep it reading for ever.
+    /// busy queue could keep it reading forever.
     private static let longestEnd = Duration.seconds(60)
 
     private let state: Locked<State>
@@ -51,8 +51,8 @@ final class LiveDriver: Sendable {
     func read(_ events: OperationEvents) async {
         for await event in events where !fold(event) { return }
         let end = pace.now + Self.longestEnd
-        while case let told = events.takeAll(), !told.isEmpty {
-            for event in told where pace.now >= end || !fold(event) { return }
+        while case let remaining = events.takeAll(), !remaining.isEmpty {
+            for event in remaining where pace.now >= end || !fold(event) { return }
         }
     }
 

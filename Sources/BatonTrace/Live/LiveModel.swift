@@ -123,7 +123,7 @@ struct LiveModel: Sendable {
                 // If the source failed in another queue, its failure is reported with the first operation that failed
                 // because of it.
                 if roots.contains(root) || roots.count == Self.maxRoots {
-                    picture.newDependents += 1
+                    picture.newDependencyFailures += 1
                 } else {
                     keep(LiveFailure(operation: operation.name, text: text), of: root)
                 }
@@ -202,19 +202,19 @@ struct LiveModel: Sendable {
     }
 
     /// Stores the name of the obstacle of each stage whose operations all wait for the same one.
-    private mutating func nameObstacles() {
+    private mutating func updateObstacles() {
         for stage in picture.stages.indices {
-            picture.stages[stage].nameObstacle(obstacles[stage] ?? [:])
+            picture.stages[stage].updateObstacle(from: obstacles[stage] ?? [:])
         }
-        picture.whole.nameObstacle(allObstacles)
+        picture.whole.updateObstacle(from: allObstacles)
     }
 
     /// Returns the picture, and resets the failures that it reports as new.
     mutating func takePicture() -> LivePicture {
-        nameObstacles()
+        updateObstacles()
         defer {
             picture.newFailures = []
-            picture.newDependents = 0
+            picture.newDependencyFailures = 0
             picture.unreportedFailures = 0
         }
         return picture

@@ -1,4 +1,5 @@
-/// The numbers that a live view shows. Their size does not depend on the number of operations.
+/// The numbers that a live view shows. Their memory is bounded by the numbers of stages and kept failures, and by
+/// ``LiveModel/maxNewFailures``.
 struct LivePicture: Sendable, Equatable {
     /// True if the queue is suspended.
     var isSuspended = false
@@ -8,12 +9,13 @@ struct LivePicture: Sendable, Equatable {
     var whole = LiveStage(name: "all")
     /// The most recent failures that no other failure has caused, the oldest first.
     var failures: [LiveFailure] = []
-    /// All such failures since the previous picture.
+    /// The first 10,000 such failures since the previous picture.
     var newFailures: [LiveFailure] = []
-    /// The number of such failures that were not kept.
+    /// The number of failures since the previous picture beyond those in ``newFailures``.
     var unreportedFailures = 0
-    /// The number of operations that have failed since the previous picture because one that they needed had failed.
-    var newDependents = 0
+    /// The number of operations that have failed since the previous picture because an operation that they needed had
+    /// failed.
+    var newDependencyFailures = 0
 }
 
 /// The numbers of the operations that belong to one stage.
@@ -31,9 +33,9 @@ struct LiveStage: Sendable, Equatable {
     var failed = 0
     var cancelled = 0
     var skipped = 0
-    /// The start of the first run.
+    /// The time of the first start, since the view was made.
     var begin: Duration?
-    /// The time of the last outcome.
+    /// The time of the last outcome, since the view was made.
     var end: Duration?
     var rate = LiveRate()
 
@@ -45,10 +47,12 @@ struct LiveStage: Sendable, Equatable {
     /// True if operations have finished, and none is unfinished.
     var isOver: Bool { unfinished == 0 && finished > 0 }
 
-    /// Stores the obstacle, if there is only one.
+    /// Sets `obstacle` to the only obstacle, or to nil if there are none or several.
     ///
     /// - Parameter counts: The number of operations that wait for each obstacle.
-    mutating func nameObstacle(_ counts: [LiveObstacle: Int]) { obstacle = counts.count == 1 ? counts.first?.key : nil }
+    mutating func updateObstacle(from counts: [LiveObstacle: Int]) {
+        obstacle = counts.count == 1 ? counts.first?.key : nil
+    }
 
     /// The estimated time left: zero if nothing is unfinished, nil if it is unknown.
     var timeLeft: Duration? { unfinished == 0 ? .zero : rate.time(for: unfinished) }
@@ -68,8 +72,9 @@ struct LiveStage: Sendable, Equatable {
         }
     }
 
-    /// Updates the rate. Operations that never ran are not counted: a thousand operations that are skipped at once say
-    /// nothing about the speed.
+    /// Updates the rate. It counts operations that have succeeded or failed, even if they failed without having run.
+    /// Skipped and cancelled operations are not counted: a thousand operations that are skipped at once say nothing
+    /// about the speed.
     mutating func tick(at now: Duration) { rate.tick(ended: done + failed, isBusy: running > 0, at: now) }
 }
 

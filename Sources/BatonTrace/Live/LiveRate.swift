@@ -8,7 +8,7 @@ internal import Foundation
 struct LiveRate: Sendable, Equatable {
     /// The shortest window, in seconds. If operations are slow, the window is the time in which ten of them end.
     private static let shortestWindow = 5.0
-    private static let leastEnds = 10.0
+    private static let minimumCount = 10.0
 
     private var last: Duration?
     private var counted = 0
@@ -33,16 +33,16 @@ struct LiveRate: Sendable, Equatable {
     mutating func tick(ended: Int, isBusy: Bool, at now: Duration) {
         guard let last, now > last else { return }
         self.last = now
-        let news = Double(ended - counted)
+        let newlyEnded = Double(ended - counted)
         counted = ended
-        if news == 0, !isBusy { return }
+        if newlyEnded == 0, !isBusy { return }
         let step = (now - last) / .seconds(1)
         busySeconds += step
-        let window = max(Self.shortestWindow, Self.leastEnds * busySeconds / Double(max(ended, 1)))
+        let window = max(Self.shortestWindow, Self.minimumCount * busySeconds / Double(max(ended, 1)))
         let kept = exp(-step / window)
         // The operations of this step ended half a step ago on average, so they have lost some of their weight.
         let share = window * (1 - kept) / step
-        weightedCount = weightedCount * kept + news * share
+        weightedCount = weightedCount * kept + newlyEnded * share
         weightedSeconds = weightedSeconds * kept + step * share
     }
 

@@ -73,7 +73,7 @@ extension TimelinePage {
         $('path').onclick = fitPath;
         $('search').oninput = event => search(event.target.value);
         $('search').addEventListener('keydown', event => {
-          // That of a word that is being composed belongs to the composition.
+          // While a word is being composed, the return key belongs to the composition.
           if (event.key !== 'Enter' || event.isComposing) return;
           event.preventDefault();
           goOn(event.shiftKey ? -1 : 1);

@@ -1,7 +1,7 @@
 extension TimelinePage {
     /// The script that describes an operation, and finds the one under the pointer.
     static let detailScript = #"""
-        // What matters most comes first: on a small screen the rest is cut off.
+        // The most important lines come first, because a small screen cuts off the rest.
         const describe = operation => {
           const lines = [operation.name, conditions[operation.condition] + ', id ' + operation.id];
           if (operation.critical) lines[1] += ', on the critical path';
@@ -18,7 +18,7 @@ extension TimelinePage {
           names('runs', operation.children);
           lines.push('first seen at ' + duration(operation.first) + (operation.finished === null ? ', has not finished'
             : ', finished at ' + duration(operation.finished)));
-          // What is less than a pixel is not there to be seen.
+          // Waits that are shorter than a pixel are invisible.
           const least = (view.to - view.from) / width;
           for (let k = 0; k < operation.waits.length; k += 4) {
             const time = operation.waits[k + 2] - operation.waits[k + 1], name = text(operation.waits[k + 3]);
@@ -79,8 +79,8 @@ extension TimelinePage {
           view.to = to + margin;
           redraw();
         };
-        /// Moves the picture as little as shows its row and where it began to run, which for one that never ran is its
-        /// end.
+        /// Moves the picture as little as possible, so that the operation's row is visible, and the start of its
+        /// run, or its end if it never ran.
         const reveal = operation => {
           const row = operation.row, room = height - axisHeight;
           if (row && (row.top < view.top || row.top + rowHeight > view.top + room)) {

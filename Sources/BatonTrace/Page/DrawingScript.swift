@@ -182,7 +182,7 @@ extension TimelinePage {
           for (const source of operation.sources.slice(0, 300)) link(operations[source], operation, colours.mark);
           for (const target of operation.targets.slice(0, 300)) link(operation, operations[target], colours.faint);
         };
-        /// Behind everything, and at the axis: those that are to be seen, of which many may share a pixel.
+        /// Draws the suspensions in the visible range, behind everything and at the axis. Many may share a pixel.
         const drawSuspensions = () => {
           let place = firstSpan(suspensions, view.from), reached = -1;
           pen.fillStyle = colours.suspension;

@@ -125,7 +125,7 @@ struct PageData {
             json.value(textPlace(of: operation.cancel?.reason))
             json.value(isCritical ? 1 : 0)
         }
-        json.line()
+        json.newline()
     }
 
     private func writeTime(_ time: Duration?, to json: inout JSONText) {

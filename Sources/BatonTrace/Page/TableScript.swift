@@ -79,9 +79,9 @@ extension TimelinePage {
           if (wanted && listed.length) goTo(listed[0]);
           redraw();
         };
-        /// Shows one that was found, in the picture and in the table.
+        /// Shows an operation that was found, in the picture and in the table.
         const goTo = operation => { reveal(operation); choose(operation, false); };
-        /// From the one that is chosen to the next that was found, or to the one before; from the last to the first.
+        /// Goes from the chosen operation to the next or previous result of the search. The first follows the last.
         const goOn = step => {
           if (!state.matches || !listed.length) return;
           const place = listed.indexOf(state.chosen), from = place < 0 && step < 0 ? 0 : place;

@@ -11,15 +11,25 @@ extension Trace {
     ///
     /// A hundred thousand operations make about 18 MB. Names are cut after 120 characters.
     ///
-    /// - Parameter stage: Returns the name of the stage that an operation is shown in. It is called with each
-    ///   operation, on the calling thread. The default is ``stageName(of:)``.
+    /// The stages are those of ``summary()``.
+    ///
     /// - Returns: The text of the HTML file.
     /// - Complexity: O(*n* log *n*), where *n* is the number of events in the trace.
-    public func timeline(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> String {
+    public func timeline() -> String { timeline(stage: defaultStages()) }
+
+    /// Returns a page that shows the trace, with the caller's stages; see ``timeline()``.
+    ///
+    /// - Parameter stage: Returns the name of the stage that an operation is shown in. It is called with each
+    ///   operation, on the calling thread.
+    /// - Returns: The text of the HTML file.
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events in the trace.
+    public func timeline(stage: (OperationReference) -> String) -> String {
         String(decoding: timelineBytes(stage: stage), as: UTF8.self)
     }
 
-    func timelineBytes(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> [UInt8] {
+    func timelineBytes() -> [UInt8] { timelineBytes(stage: defaultStages()) }
+
+    private func timelineBytes(stage: (OperationReference) -> String) -> [UInt8] {
         var page = Array(TimelinePage.head(title: queueName ?? "Trace").utf8)
         withoutActuallyEscaping(stage) { stage in
             var data = PageData(of: self, stage: stage)

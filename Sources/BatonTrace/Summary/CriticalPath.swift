@@ -15,9 +15,9 @@ public import Baton
 /// Distributed Programs" (ICDCS 1988), with the last-arriving edges of B. Fields, S. Rubin and R. Bodík (ISCA 2001) in
 /// place of a search for the longest path.
 ///
-/// **End.** The path ends with an operation whose body has run. An operation that was skipped, cancelled before its
-/// start, or kept from running by the outcome of a dependency has not made anything longer. If no operation ran, the
-/// path is empty.
+/// **Operations that never ran.** An operation that was skipped, cancelled before its start, or kept from running by
+/// the outcome of a dependency is not on the path. If another operation waited for it, the path goes on with what it
+/// waited for itself, and its time counts as that of the operation that waited. If no operation ran, the path is empty.
 ///
 /// **Limits.** Events do not tell which operation made room in a queue, so the path assumes the run that ended last
 /// during the wait. They do not tell either what a body awaits outside its children, so that time counts as running.

@@ -11,7 +11,8 @@ extension TraceSummary: CustomStringConvertible {
         // The value is limited, because a decoded trace may contain any times.
         let average = Int(min(parallelism * 100, 1e9).rounded())
         lines.append(
-            "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
+            "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time, "
+                + "including what they waited for other operations.")
         // Even an operation that does not wait has a few microseconds between its events, so waits below a thousandth
         // of the longest are noise and not reported.
         if let longest = waits.first?.time {
@@ -72,7 +73,7 @@ extension TraceSummary.Lever: CustomStringConvertible {
             case .waiting(let reason): "waiting for \(reason.inWords)"
             }
         let percent = Int((share * 100).rounded())
-        return "‘\(stage.singleLine)’ \(what): \(time.inShort), \(percent) % of the path, "
+        return "\(stage.quoted) \(what): \(time.inShort), \(percent) % of the path, "
             + "\(TraceSummary.count(operationCount, "operation"))"
     }
 }

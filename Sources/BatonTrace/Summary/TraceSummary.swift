@@ -16,7 +16,7 @@ public struct TraceSummary: Sendable, Hashable {
 
     /// The part of the critical path that one activity of a stage takes.
     public struct Lever: Sendable, Hashable {
-        /// The name of the stage.
+        /// The name of the stage, or of its operation if it has only one; see ``Trace/summary()``.
         public let stage: String
         /// The activity of the operations.
         public let activity: CriticalPath.Activity
@@ -38,7 +38,7 @@ public struct TraceSummary: Sendable, Hashable {
     public let unfinishedCount: Int
     /// The number of failed attempts that another attempt followed.
     public let retryCount: Int
-    /// The total time in which bodies ran.
+    /// The total time in which bodies ran. A body that awaits another operation counts as running.
     public let runningTime: Duration
     /// The waits by reason, the longest first. Reasons without waits are left out.
     public let waits: [Waiting]
@@ -54,19 +54,26 @@ public struct TraceSummary: Sendable, Hashable {
     /// make faster first.
     public let levers: [Lever]
 
-    /// The average number of bodies that ran at a time, or zero if no time has passed.
+    /// The average number of bodies that ran at a time, including those that awaited other operations. Zero if no time
+    /// has passed.
     public var parallelism: Double { duration > .zero ? runningTime / duration : 0 }
 }
 
 extension Trace {
+    /// Returns the figures of the trace, with the stages of ``stageName(of:)``.
+    ///
+    /// A stage that contains only one operation of the trace has the name of that operation: "step 1" if there is no
+    /// "step 2".
+    ///
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events.
+    public func summary() -> TraceSummary { summary(stage: defaultStages()) }
+
     /// Returns the figures of the trace.
     ///
     /// - Parameter stage: Returns the name of the stage that an operation belongs to. It is called with each operation
-    ///   on the critical path, on the calling thread. The default is ``stageName(of:)``.
+    ///   on the critical path, on the calling thread.
     /// - Complexity: O(*n* log *n*), where *n* is the number of events.
-    public func summary(
-        stage: (OperationReference) -> String = { Trace.stageName(of: $0) }
-    ) -> TraceSummary {
+    public func summary(stage: (OperationReference) -> String) -> TraceSummary {
         var totals: [TracedWait.Reason: (time: Duration, count: Int)] = [:]
         var named: [NamedReason: (time: Duration, count: Int)] = [:]
         var outcomes: [TracedOperation.Outcome: Int] = [:]
@@ -100,6 +107,17 @@ extension Trace {
             .sorted { ($1.time, $0.name ?? "", $0.reason.rawValue) < ($0.time, $1.name ?? "", $1.reason.rawValue) },
             leadTime: (path.steps.first?.start ?? firstMoment) - firstMoment, criticalPath: path,
             levers: path.levers(stage))
+    }
+
+    /// Returns the names of the stages for ``summary()`` and ``timeline()``: ``stageName(of:)``, or the name of the
+    /// operation if it is the only one of its stage.
+    func defaultStages() -> (OperationReference) -> String {
+        var counts: [String: Int] = [:]
+        for operation in operations { counts[Self.stageName(of: operation.reference), default: 0] += 1 }
+        return { [counts] operation in
+            let stage = Self.stageName(of: operation)
+            return counts[stage] == 1 ? operation.name : stage
+        }
     }
 
     private struct NamedReason: Hashable {

@@ -77,7 +77,7 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     case graphvizMissing(searched: [String])
     /// The program `dot` ended with this status. `message` is the text of its standard error.
     case graphvizFailed(status: Int32, message: String)
-    /// The file could not be written. `reason` is the text of the system.
+    /// The file could not be written. `reason` says why.
     case notWritten(path: String, reason: String)
 
     /// A message that says what happened and what to do.
@@ -89,9 +89,12 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
             "There is no program ‘dot’ in \(searched.joined(separator: ", ")). Install Graphviz (apt-get install "
                 + "graphviz, brew install graphviz), say where it is, or write .dot or .mermaid, which need no program."
         case .graphvizFailed(let status, let message):
-            "Graphviz could not draw the graph: ‘dot’ ended with status \(status). \(message)"
+            "Graphviz could not draw the graph: ‘dot’ ended with status \(status)"
+                + (message.isBlank ? ", and wrote no message." : ". \(message)")
+        case .notWritten(let path, let reason) where path.isEmpty:
+            "The picture could not be written: \(reason)"
         case .notWritten(let path, let reason):
-            "The picture could not be written to ‘\(path)’: \(reason)"
+            "The picture could not be written to \(path.quoted): \(reason)"
         }
     }
 }

@@ -190,9 +190,9 @@ extension Trace {
         // that is cancelled during a suspension was held up by it until its end.
         if first < next, wait.end < suspensions[next - 1].end ?? end, wait.end != operation.finished { next -= 1 }
         guard first < next else { return [] }
-        var told = Array(suspensions[first..<min(next, first + Self.maxStoredSuspensions)])
-        told[told.count - 1].end = suspensions[next - 1].end
-        return told.map {
+        var overlapping = Array(suspensions[first..<min(next, first + Self.maxStoredSuspensions)])
+        overlapping[overlapping.count - 1].end = suspensions[next - 1].end
+        return overlapping.map {
             Suspension(start: max($0.start, wait.start), end: min($0.end ?? end, wait.end))
         }
     }

@@ -1,6 +1,6 @@
 public import Baton
 
-/// One operation of a ``Trace``: the things that happened to it, and their times.
+/// One operation of a ``Trace``: its events, and their times.
 ///
 /// Times are on the clock of the queue. A time is nil if the event has not happened, or happened before the recording
 /// started.

@@ -57,6 +57,9 @@ long baton_curl_long(CURL *_Nonnull handle, CURLINFO info);
 void *_Nullable baton_curl_private(CURL *_Nonnull handle);
 /// Opens a socket for an address, and closes it on exec. The system accepts little more data than it can send at once,
 /// so data that libcurl has passed to the socket has nearly been sent. Returns -1 and sets `errno` on failure.
+///
+/// The last 16 descriptors of the process's limit are not used, or the last eighth of a limit below 128: Dispatch ends
+/// the process if it finds none, and other parts of the program need some as well.
 curl_socket_t baton_curl_open(const struct curl_sockaddr *_Nonnull address);
 
 /// Returns whether a socket is connected from a local port to an address and port. A socket that was reset counts if
@@ -88,6 +91,9 @@ long long baton_curl_read_count(curl_socket_t socket);
 /// Returns 1 if the two sides of a secure connection have agreed on HTTP/2 in the TLS handshake, 0 if they have not,
 /// and -1 if that is not known. libcurl itself reports it only with the first header of a response.
 int baton_curl_speaks_http2(CURL *_Nonnull handle);
+
+/// Returns whether the transfer of a handle has a connection with TLS. Returns 0 from its end on.
+int baton_curl_has_tls(CURL *_Nonnull handle);
 
 /// Returns whether OpenSSL has read more from the socket of the handle's connection than libcurl has taken. Returns 0
 /// also if that is not known.
@@ -121,7 +127,9 @@ enum {
     baton_curl_write_pause = CURL_WRITEFUNC_PAUSE,
     baton_curl_read_pause = CURL_READFUNC_PAUSE,
     baton_curl_read_abort = CURL_READFUNC_ABORT,
-    baton_curl_error_size = CURL_ERROR_SIZE
+    baton_curl_error_size = CURL_ERROR_SIZE,
+    /// An option of TLS that only Schannel knows.
+    baton_curl_no_effect_on_tls = CURLSSLOPT_REVOKE_BEST_EFFORT
 };
 
 #endif

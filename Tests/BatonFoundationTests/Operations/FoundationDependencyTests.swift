@@ -30,7 +30,8 @@ import Testing
         cancelled.cancel()
         cancelled.start()
         let after = AsyncOperation { 2 }.addDependency(cancelled, on: .success)
-        #expect(await run(after, on: queue).failure?.description.hasSuffix("ended with cancelled") == true)
+        let failure = await run(after, on: queue).failure
+        #expect(failure?.description.hasSuffix("was cancelled, and the dependency asks for a success") == true)
     }
 
     /// The operation finishes without a KVO notification, as some operations do that are started manually.
@@ -113,7 +114,8 @@ import Testing
         #expect(
             "\(operation.explain())"
                 == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation "
-                + "operation, which has to be in an OperationQueue or started, has finished’."
+                + "operation has finished (it has not begun: add it to an OperationQueue that is not "
+                + "suspended, or start it)’: its `evaluate` has not returned."
         )
         operation.cancel()
     }
@@ -156,7 +158,7 @@ import Testing
         let operation = AsyncOperation { 1 }
         queue.add(operation)
         operation.addDependency(HandOperation("late", notingItsRelease: log))
-        #expect(misuses.events == [.changedAfterAdding("a dependency")])
+        #expect(misuses.events == [.changedAfterAdding("the dependency on ‘late’")])
         queue.isSuspended = false
         #expect(try await operation.value == 1)
         await log.waitForCount(1)

@@ -269,7 +269,7 @@ import Testing
         inner.addDependency(never)
         let operation = AsyncOperation(foundation: inner)
         queue.add(operation)
-        while !"\(operation.explain())".contains("the Foundation operation, which has to be") { await Task.yield() }
+        while !"\(operation.explain())".contains("the Foundation operation has finished") { await Task.yield() }
         if isCancelledInFoundation { inner.cancel() } else { operation.cancel() }
         #expect(await run(operation, on: queue).cancellation != nil)
         #expect(inner.isFinished)
@@ -277,6 +277,22 @@ import Testing
     }
 
     // MARK: Procedures
+
+    @Test("A second run of one Foundation operation is reported")
+    func secondRuns() async throws {
+        let misuses = EventLog<Misuse>()
+        let queue = AsyncOperationQueue(onMisuse: { misuses($0) })
+        let inner = BlockOperation { log("ran") }
+        inner.name = "inner"
+        let operation = AsyncOperation(foundation: inner).repeat(every: .zero, count: 4)
+        try await queue.run(operation)
+        #expect(log.events == ["ran"])
+        #expect(
+            misuses.events.map(\.description) == [
+                "‘inner’: its Foundation operation runs only once, so a further attempt or repetition does nothing. "
+                    + "Let each run make its own"
+            ])
+    }
 
     @Test func eachAttemptMakesANewOne() async throws {
         let made = EventLog<Int>()

@@ -5,13 +5,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct NetworkActivityTests {
     let clock = TestClock()
-    let told = EventLog<Bool>()
+    let reported = EventLog<Bool>()
     let activity: NetworkActivity
 
-    init() { activity = NetworkActivity(clock: clock) { [told] in told($0) } }
+    init() { activity = NetworkActivity(clock: clock) { [reported] in reported($0) } }
 
     /// Returns when `activity` has been told that `count` operations run.
-    private func runs(_ count: Int) async {
+    private func waitUntilRunning(count: Int) async {
         while activity.runningCount != count { await Task.yield() }
     }
 
@@ -21,44 +21,44 @@ import Testing
         let gates = [Gate(), Gate()]
         let operations = gates.map { gate in AsyncOperation { await gate.wait() } }
         queue.add(operations)
-        await runs(2)
-        await told.waitForCount(1)
+        await waitUntilRunning(count: 2)
+        await reported.waitForCount(1)
         gates[0].open()
-        await runs(1)
+        await waitUntilRunning(count: 1)
         gates[1].open()
-        await runs(0)
+        await waitUntilRunning(count: 0)
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(999))
-        #expect(told.events == [true])
+        #expect(reported.events == [true])
         clock.advance(by: .milliseconds(1))
-        await told.waitForCount(2)
-        #expect(told.events == [true, false])
+        await reported.waitForCount(2)
+        #expect(reported.events == [true, false])
     }
 
-    @Test func AOperationPages_9_aShortGapDoesNotFlicker() async {
+    @Test func AOperationPages_9_theIndicatorStaysVisibleDuringAShortGap() async {
         let queue = AsyncOperationQueue()
         queue.addObserver(activity)
         for _ in 0..<10 {
             let gate = Gate()
             queue.add { await gate.wait() }
-            await runs(1)
+            await waitUntilRunning(count: 1)
             gate.open()
-            await runs(0)
+            await waitUntilRunning(count: 0)
             await clock.waitForSleepers(count: 1)
             clock.advance(by: .milliseconds(900))
         }
         let gate = Gate()
         queue.add { await gate.wait() }
-        await runs(1)
+        await waitUntilRunning(count: 1)
         // The task that hides the indicator wakes up and finds that an operation runs.
         clock.advance(by: .seconds(10))
         gate.open()
-        await runs(0)
+        await waitUntilRunning(count: 0)
         await clock.waitForSleepers(count: 1)
-        #expect(told.events == [true])
+        #expect(reported.events == [true])
         clock.advance(by: .seconds(1))
-        await told.waitForCount(2)
-        #expect(told.events == [true, false])
+        await reported.waitForCount(2)
+        #expect(reported.events == [true, false])
     }
 
     @Test func singleOperationsAreObservedToo() async throws {
@@ -67,12 +67,12 @@ import Testing
         let operation = AsyncOperation { await gate.wait() }.addObserver(activity)
         queue.addObserver(activity)
         queue.add(operation)
-        await runs(1)
-        await told.waitForCount(1)
+        await waitUntilRunning(count: 1)
+        await reported.waitForCount(1)
         gate.open()
-        await runs(0)
-        #expect(told.events == [true])
-        await isHidden()
+        await waitUntilRunning(count: 0)
+        #expect(reported.events == [true])
+        await advanceUntilHidden()
     }
 
     @Test func waitingOperationsDoNotCount() async throws {
@@ -83,7 +83,7 @@ import Testing
         waiting.cancel()
         await observation.delivered()
         #expect(activity.runningCount == 0)
-        #expect(told.events.isEmpty)
+        #expect(reported.events.isEmpty)
         // An operation that waits for its next attempt does not count either.
         let attempts = EventLog<Int>()
         let retried = AsyncOperation { context in
@@ -93,11 +93,11 @@ import Testing
         queue.isSuspended = false
         queue.add(retried)
         await attempts.waitForCount(1)
-        await told.waitForCount(1)
-        await runs(0)
+        await reported.waitForCount(1)
+        await waitUntilRunning(count: 0)
         #expect(!retried.hasResult)
         retried.cancel()
-        await isHidden()
+        await advanceUntilHidden()
     }
 
     @Test func repeatedOperationsDoNotCountBetweenRuns() async throws {
@@ -105,21 +105,21 @@ import Testing
         queue.addObserver(activity)
         let repeated = AsyncOperation {}.repeat(every: .seconds(60))
         queue.add(repeated)
-        await told.waitForCount(1)
-        await runs(0)
+        await reported.waitForCount(1)
+        await waitUntilRunning(count: 0)
         #expect(!repeated.hasResult)
         repeated.cancel()
-        await isHidden()
+        await advanceUntilHidden()
     }
 
     /// Returns when the indicator is hidden. Advances the clock, because the task that hides it sleeps on that clock.
-    private func isHidden() async {
+    private func advanceUntilHidden() async {
         clock.advance(by: .seconds(1))
-        await told.waitForCount(2)
+        await reported.waitForCount(2)
     }
 
-    @Test("The handler runs on the isolation that it declares")
-    func itTellsOnTheIsolationThatIsDeclared() async throws {
+    @Test("The handler runs in the isolation domain that it declares")
+    func theHandlerRunsInItsDeclaredIsolation() async throws {
         let shown = EventLog<Bool>()
         let activity = NetworkActivity(hideDelay: .seconds(-1), clock: clock) { @MainActor isActive in
             MainActor.assertIsolated()

@@ -37,6 +37,45 @@ import Testing
         #expect(await problem(HTTPUpload(file: folder.url, to: server.url("/upload"))) == .isDirectory)
     }
 
+    #if os(Linux)
+        @Test("A pipe, a socket or a device is neither sent nor replaced, and neither is what a link to it leads to")
+        func specialFiles() async throws {
+            try #require(mkfifo(folder.file("pipe").path, 0o600) == 0)
+            try #require(makeSocket(folder.file("socket").path))
+            let files = [folder.file("pipe"), folder.file("socket"), URL(fileURLWithPath: "/dev/null")]
+            for file in files {
+                let link = folder.file("link to \(file.lastPathComponent)")
+                try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+                var before = stat()
+                try #require(stat(file.path, &before) == 0)
+                for file in [file, link] {
+                    #expect(await problem(HTTPUpload(file: file, to: server.url("/upload"))) == .isDevice, "\(file)")
+                    #expect(await problem(HTTPDownload(server.url("/bytes/10"), to: file)) == .isDevice, "\(file)")
+                }
+                var after = stat()
+                #expect(stat(file.path, &after) == 0 && after.st_ino == before.st_ino)
+            }
+        }
+
+        private func makeSocket(_ path: String) -> Bool {
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let fits = withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+                if path.utf8.count >= bytes.count { return false }
+                bytes.copyBytes(from: path.utf8)
+                return true
+            }
+            return fits
+                && withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                        bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                    }
+                }
+        }
+    #endif
+
     /// The message must not advise anybody to remove the null device.
     @Test func adviceIsForWhatIsThere() {
         #expect(!"\(HTTPError.FileProblem.isDevice)".contains("Remove"))

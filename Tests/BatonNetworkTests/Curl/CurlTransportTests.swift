@@ -113,6 +113,23 @@
             #expect(Set(try await server.log(key).map(\.connection)).count <= 2)
         }
 
+        /// libcurl 7.88 missed the free connection in about one of twenty rounds.
+        @Test("A request that waits for a connection gets it as soon as it is free")
+        func freeConnections() async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            faults.on("*", .answer(body: "page"))
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            for _ in 0..<100 {
+                let transport = transport { $0.connectionsPerHost = 1 }
+                let pages = (0..<16).map { _ in
+                    AsyncOperation(HTTPData(faults.url("/")).transport(transport).deadline(.seconds(30)))
+                }
+                queue.add(pages)
+                for page in pages { #expect(try await page.value.data == Data("page".utf8)) }
+            }
+        }
+
         @Test("Bytes after a response are not the response to the next request", arguments: ["GET", "POST"])
         func leftovers(_ method: String) async throws {
             let faults = try FaultServer()
@@ -132,6 +149,101 @@
             }
         }
 
+        /// The next request is usually sent before these bytes arrive. If they come earlier, it does not begin on this
+        /// connection, or libcurl has discarded them.
+        @Test(
+            "Bytes that arrive late after a response do not fail the next request if it may be sent twice",
+            arguments: [("GET", 204), ("GET", 304), ("GET", 200), ("HEAD", 200)], ["GET", "PUT", "DELETE"])
+        func lateLeftovers(_ first: (method: String, status: Int), _ method: String) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            let isChunked = first.method == "GET" && first.status == 200
+            let head = FaultStep.answerHead(first.status, isChunked ? ["Transfer-Encoding: chunked"] : ["ETag: \"1\""])
+            for (number, late) in ["hello", "x", "\r\n0\r\n\r\n", "2\r\nhi\r\n0\r\n\r\n", "<html>"].enumerated() {
+                let steps = [head] + (isChunked ? [.send("2\r\nhi\r\n0\r\n\r\n")] : [])
+                faults.on("/first\(number)") { _ in
+                    FaultScript(steps + [.pause(.milliseconds(20)), .send(late)])
+                }
+                faults.on("/second", .readBody, .answer(body: "two"))
+                let transport = CurlTransport()
+                let page = HTTPData(faults.url("/first\(number)")).method(first.method).transport(transport)
+                #expect(try await outcome(page.validation(.none)).get().status == first.status)
+                let url = faults.url("/second")
+                let second =
+                    if method == "PUT" {
+                        await outcome(HTTPUpload(Data("x".utf8), to: url).method("PUT").transport(transport))
+                    } else {
+                        await outcome(HTTPData(url).method(method).transport(transport))
+                    }
+                #expect(try second.get().data == Data("two".utf8))
+            }
+        }
+
+        @Test("A request that must not be sent twice says that its connection had bytes of another response")
+        func lateLeftoversOfPosts() async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            faults.on("/first", .answerHead(200, ["Content-Length: 5"]), .pause(.seconds(1)), .send("hello"))
+            faults.on("/second", .answer(body: "two"))
+            let transport = CurlTransport()
+            _ = try await outcome(HTTPData(faults.url("/first")).method("HEAD").transport(transport)).get()
+            let second = HTTPData(faults.url("/second")).method("POST").transport(transport)
+            let answer = await outcome(second)
+            if let data = try? answer.get().data {
+                // The machine was so slow that the bytes arrived before the request.
+                #expect(data == Data("two".utf8) && faults.connectionCount == 2)
+                return
+            }
+            guard case .invalidAnswer(let text)? = answer.httpError?.reason else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(text.contains("more bytes than belong to that one"))
+            #expect(answer.httpError?.description.contains("wants https") == false)
+            #expect(faults.connectionCount == 1)
+        }
+
+        @Test(
+            "The connection of a 204 response whose head promises a body is not kept",
+            arguments: ["Content-Length: 5", "Transfer-Encoding: chunked", "Content-Length: 0"])
+        func forbiddenBodies(_ field: String) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            faults.on("/first", .answerHead(204, [field]))
+            faults.on("/second", .answer(body: "two"))
+            let transport = CurlTransport()
+            _ = try await outcome(HTTPData(faults.url("/first")).transport(transport)).get()
+            let second = HTTPUpload(Data("x".utf8), to: faults.url("/second")).transport(transport)
+            #expect(try await outcome(second).get().data == Data("two".utf8))
+            #expect(faults.connectionCount == (field.hasSuffix("0") ? 1 : 2))
+        }
+
+        @Test(
+            "A wrong entry of the resolved addresses is named, with its option and the right form",
+            arguments: [
+                "", "page.test", "page.test:80", "page.test:80:", "page.test:80:,", "page.test:80:nowhere", ":80:::1",
+                "page.test:65536:::1", "page.test:-1:::1", "page.test:x:::1", "page.test:80:[::1", "page.test:80:127.1",
+                "page.test:80:::1%lo", "page.test:80: ::1", "[::1]:80:::1", "-page.test", "-page.test:x", "+", "-",
+                "page.test:80:::1\0", "page.test:80:::1\n", String(repeating: "x", count: 256) + ":80:::1",
+            ])
+        func wrongAddresses(_ entry: String) async {
+            let transport = transport { $0.resolved = ["right.test:80:::1", entry, "also wrong"] }
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(transport))
+            let problem =
+                "the option resolved of the transport has the entry ‘\(entry)’. Write it as host:port:address, with "
+                + "commas between several addresses: example.org:443:192.0.2.1,[2001:db8::1]"
+            #expect(error?.reason == .invalidRequest(problem))
+        }
+
+        @Test(
+            "Every form of a resolved address that libcurl understands is accepted",
+            arguments: ["page.test", "+page.test", "PAGE.test", "*"], ["127.0.0.1", "[127.0.0.1]", "[::1],127.0.0.1,"])
+        func rightAddresses(_ host: String, _ addresses: String) async throws {
+            let transport = transport { $0.resolved = ["-other.test:80", "\(host):\(server.port):\(addresses)"] }
+            let page = HTTPData(server.url("/bytes/10", host: "page.test")).transport(transport)
+            #expect(try await outcome(page).get().data.count == 10)
+        }
+
         @Test("Nine addresses that do not answer are skipped")
         func deadAddresses() async throws {
             let dead = (2...10).map { "127.0.0.\($0)" }.joined(separator: ",")
@@ -149,8 +261,9 @@
                 var limit = rlimit(rlim_cur: 100, rlim_max: former.rlim_max)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+                // The responses take two seconds, so that many requests need a connection at the same time.
                 let pages = (0..<500).map { _ in
-                    AsyncOperation(HTTPData(server.url("/bytes/20", ["piece": "10", "pause": "50"])))
+                    AsyncOperation(HTTPData(server.url("/bytes/20", ["piece": "10", "pause": "1000"])))
                 }
                 queue.add(pages)
                 var refused = 0
@@ -171,6 +284,35 @@
                 precondition(status == 200)
                 // The leak sanitizer opens files at the end of the process.
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
+            }
+        }
+
+        @Test("Connections leave descriptors for other parts of the process")
+        func lastDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                let key = freshKey()
+                var limit = rlimit()
+                _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
+                precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let former = limit
+                limit.rlim_cur = 160
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+                let url = server.url("/await", ["key": key, "count": "1"])
+                let pages = (0..<300).map { _ in AsyncOperation(HTTPData(url)) }
+                queue.add(pages)
+                // The requests that fail are the last ones.
+                while pages.count(where: { $0.result != nil }) < 100 { await Task.yield() }
+                var opened: [Int32] = []
+                while opened.last != -1 { opened.append(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+                precondition((8...17).contains(opened.count), "\(opened.count)")
+                for descriptor in opened.dropLast() { close(descriptor) }
+                for page in pages where page.result != nil {
+                    precondition(page.result?.httpError?.reason == .tooManyOpenFiles)
+                }
+                queue.cancelAll()
+                limit = former
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             }
         }
 
@@ -251,11 +393,12 @@
             await #expect(processExitsWith: .success) {
                 _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
                 let before = clock()
-                // The server sends a body of four pieces, half a second apart.
+                // The server sends a body of four pieces, half a second apart. A loop that does not wait would use two
+                // seconds; a sanitizer makes the request itself take a tenth.
                 let page = HTTPData(server.url("/bytes/4", ["piece": "1", "pause": "500"]))
                 _ = try await outcome(page).get()
                 let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
-                precondition(seconds < 0.1, "\(seconds)")
+                precondition(seconds < 0.5, "\(seconds)")
             }
         }
 
@@ -274,7 +417,8 @@
             for cookies in [CurlTransport.Configuration.Cookies.inMemory, .file(folder.file("cookies")), .none] {
                 let (first, second) = (transport { $0.cookies = cookies }, transport { $0.cookies = cookies })
                 _ = try await outcome(HTTPData(set).transport(first)).get()
-                var request = URLRequest(url: server.url("/bytes/1"))
+                // The cookie of this response is not kept, and the file stays as it is.
+                var request = URLRequest(url: raw("HTTP/1.1 200 OK\nSet-Cookie: other=1\nContent-Length: 0\n\n"))
                 request.httpShouldHandleCookies = false
                 _ = try await outcome(HTTPData(request).transport(first)).get()
                 #expect(try await self.cookies(first) == (cookies == .none ? nil : "session=\(key)"))
@@ -283,6 +427,24 @@
             }
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("cookies").path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+
+        @Test(
+            "A file that the system produces while it is read, and a very long one, are not used for cookies",
+            .enabled(if: FileManager.default.fileExists(atPath: "/proc/kmsg"), "it takes Linux with /proc"))
+        func cookieFilesWithoutEnd() async throws {
+            let folder = try TestFolder()
+            try Data("# Netscape HTTP Cookie File\n".utf8).write(to: folder.file("long"))
+            let length = (64 << 20) + 1
+            try #require(truncate(folder.file("long").path, length) == 0)
+            let set = raw("HTTP/1.1 200 OK\nSet-Cookie: session=\(key); Path=/; Max-Age=100000\nContent-Length: 0\n\n")
+            for file in [URL(fileURLWithPath: "/proc/kmsg"), folder.file("long")] {
+                let transport = transport { $0.cookies = .file(file) }
+                _ = try await outcome(HTTPData(set).transport(transport)).get()
+                #expect(try await self.cookies(transport) == "session=\(key)")
+            }
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("long").path)
+            #expect(attributes[.size] as? Int == length)
         }
 
         @Test("A Cookie field of the request is sent in addition to the stored cookies")

@@ -47,6 +47,45 @@
             #expect(await pair.events() == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         }
 
+        @Test(
+            "Requests keep off an HTTP/1.1 connection in use, also once the host has an HTTP/2 connection",
+            arguments: ["GET", "POST"])
+        func connectionsOfBothVersions(_ method: String) async throws {
+            // The first connection uses HTTP/1.1, and the server holds its request back until all have arrived.
+            let pair = await Pair("http1 after=6", "ok")
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            let held =
+                if method == "POST" {
+                    AsyncOperation(
+                        HTTPUpload(Data("x".utf8), to: URL(string: pair.url + "held")!).transport(pair.transport)
+                    )
+                    .map(\.data)
+                } else {
+                    AsyncOperation(HTTPData(pair.url + "held").transport(pair.transport)).map(\.data)
+                }
+            held.add(to: queue)
+            await pair.server.wait(for: "request 1 1")
+            let page = pair.page.timeout(.seconds(20))
+            #expect(try await outcome(page).get().data == Data("0".utf8))
+            let pages = (0..<4).map { _ in AsyncOperation(page) }
+            queue.add(pages)
+            for page in pages { #expect(try await page.value.data == Data("0".utf8)) }
+            #expect(try await held.value == Data("/held".utf8))
+            let requests = await pair.events().filter { $0.key.hasPrefix("request") }
+            // The line of the first request has been read.
+            #expect(requests.values.reduce(0, +) == 5)
+            #expect(!requests.keys.contains { $0.hasPrefix("request 1 ") })
+        }
+
+        @Test("Bytes that arrive late after a response over TLS do not fail the next request")
+        func lateLeftovers() async throws {
+            let pair = await Pair("http1 late", "http1 ok")
+            #expect(try await outcome(pair.page).get().data == Data("/".utf8))
+            #expect(try await outcome(pair.page).get().data == Data("/".utf8))
+            let events = await pair.events()
+            #expect(events["request 2 1"] == 1, "\(events)")
+        }
+
         @Test("Interim heads, trailers and large bodies arrive as with HTTP/1.1")
         func answers() async throws {
             let pair = await Pair("interim trailers bytes=3000000")
@@ -208,6 +247,13 @@
             #expect(await pair.events().keys.filter { $0.hasPrefix("request") }.count == (before.isEmpty ? 2 : 3))
         }
 
+        @Test("A body that ends because the server wants HTTP/1.1 is not complete")
+        func wantsHTTP1() async throws {
+            let pair = await Pair("wants-http1", "http1 ok")
+            #expect(await failure(pair.page)?.reason == .connectionBroken)
+            #expect(await pair.events().keys.filter { $0.hasPrefix("request") }.count == 1)
+        }
+
         @Test("A connection that closes without GOAWAY fails every request on it that is not sent again")
         func cuts() async throws {
             let pair = await Pair("ok cut-body", "ok")
@@ -233,6 +279,15 @@
             // Otherwise both requests would time out after a minute.
             #expect(await failure(post)?.reason == .connectionBroken)
             #expect(await held?.reason == .connectionBroken)
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+        }
+
+        @Test("A status that no response can have is named", arguments: ["099", "000"])
+        func invalidStatuses(_ status: String) async throws {
+            let pair = await Pair("status=\(status)", "ok")
+            defer { pair.server.stop() }
+            let error = await failure(pair.page)
+            #expect(error?.reason == .invalidAnswer("its status is not a number from 100 to 999"))
             #expect(try await outcome(pair.page).get().data == Data("0".utf8))
         }
 

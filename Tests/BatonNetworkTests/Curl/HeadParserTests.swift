@@ -115,7 +115,8 @@ import Testing
     @Test(
         "Invalid status lines are refused",
         arguments: [
-            "HTTP/1.1\r\n", "HTTP/x.1 200 OK\r\n", "HTTP/1.1 20 OK\r\n", "HTTP/1.1 abc\r\n", "ICY 200 OK\r\n", "\r\n",
+            "HTTP/1.1\r\n", "HTTP/1.1 099 X\r\n", "HTTP/2 000\r\n", "HTTP/1.1 1000 X\r\n", "HTTP/x.1 200 OK\r\n",
+            "HTTP/1.1 20 OK\r\n", "HTTP/1.1 abc\r\n", "ICY 200 OK\r\n", "\r\n",
         ])
     func firstLines(_ line: String) { #expect(isInvalid(parse(line))) }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Baton
+    import BatonNetworkTesting
     import Foundation
     import Testing
 
@@ -26,6 +27,17 @@
             #expect(String(decoding: plain.data, as: UTF8.self).contains("1.1 tests"))
             let page = HTTPData(secure.url("/bytes/10")).transport(transport)
             #expect(try await outcome(page).get().data == TestServer.bytes(10))
+        }
+
+        @Test("A proxy that answers slowly, but does answer, does not use up the idle limit")
+        func slowTunnels() async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            let head = "HTTP/1.1 403 Forbidden, as you see\r\n\r\n"
+            faults.on("localhost:443", .sendSlowly(head, every: .milliseconds(100)))
+            let page = HTTPData("https://localhost/").transport(transport("http://127.0.0.1:\(faults.port)"))
+            let error = await failure(page.timeout(.seconds(2)))
+            #expect(error?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(faults.port)", status: 403))
         }
 
         @Test("A proxy that requires a password gets it, and errors name the proxy without it")
@@ -71,6 +83,49 @@
         }
 
         @Test(
+            "The wait that a proxy asks for when it refuses a tunnel is honoured by retries",
+            arguments: [407, 429, 503], ["7", "Fri, 01 Jan 2027 00:00:07 GMT"])
+        func waits(_ status: Int, _ wait: String) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            let fields = ["Retry-After: \(wait)", "Date: Fri, 01 Jan 2027 00:00:00 GMT", "Proxy-Authenticate: Basic"]
+            faults.on("*", .answer(status, fields, body: "no"))
+            let transport = transport("http://127.0.0.1:\(faults.port)")
+            let name = "http://127.0.0.1:\(faults.port)"
+            for method in ["GET", "POST"] {
+                let error = try #require(
+                    await failure(HTTPData("https://localhost/").method(method).transport(transport)))
+                #expect(error.reason == .proxyRefused(proxy: name, status: status))
+                #expect(error.retryAfter == .seconds(7))
+                #expect(error.description.contains("come back in 7"))
+                let retries = HTTPRetry.idempotent
+                #expect(retries.allows(.failed(error)) == (status != 407))
+                #expect(!retries.waitingAtMost(.seconds(5)).allows(.failed(error)))
+            }
+            if status == 407 {
+                let plain = await failure(HTTPData("http://localhost/").transport(transport))
+                #expect(plain?.retryAfter == .seconds(7))
+            }
+            // A redirect leads to the tunnel that the proxy refuses.
+            faults.on("/", .answer(302, ["Location: https://localhost/"]))
+            faults.on("http://localhost/", .answer(302, ["Location: https://localhost/"]))
+            let redirected = await failure(HTTPData("http://localhost/").transport(transport))
+            #expect(redirected?.reason == .proxyRefused(proxy: name, status: status))
+            #expect(redirected?.retryAfter == .seconds(7))
+        }
+
+        @Test("A wait that no proxy asked for does not come from an earlier refusal")
+        func refusalsWithoutAWait() async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            faults.on("localhost:443", .answer(503))
+            let transport = transport("http://127.0.0.1:\(faults.port)")
+            let error = await failure(HTTPData("https://localhost/").transport(transport))
+            #expect(error?.retryAfter == nil && error?.isTransient == true)
+            #expect(error?.description.contains("come back") == false)
+        }
+
+        @Test(
             "An error about an invalid proxy address does not contain its password",
             arguments: [
                 "http://ada:sec#ret@127.0.0.1:1", "http://ada:sec#ret@127.0.0.1:808O",
@@ -86,6 +141,18 @@
                     if address.contains("#") { #expect(error.isTransient == false, "\(address): \(error)") }
                 }
             }
+        }
+
+        /// libcurl converts such a host only in a locale that has its characters.
+        @Test("An error about the host of a proxy does not blame the address of the request")
+        func hostsWithOtherCharacters() async throws {
+            let page = HTTPData("http://127.0.0.1:1/").transport(transport("http://ada:secret@\u{fc}.invalid:1"))
+            let error = try #require(await failure(page))
+            guard case .invalidRequest(let text) = error.reason else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(text.contains("the host of the proxy in the configuration") && !"\(error)".contains("secret"))
         }
 
         @Test("The error of a refused response names the proxy")
@@ -148,10 +215,34 @@
             #expect(!fields.lowercased().contains("proxy-authorization"))
         }
 
+        @Test("A server behind a SOCKS proxy may ask for the password of a proxy")
+        func statusBehindSOCKS() async throws {
+            let proxy = await TestServer("socks")
+            defer { proxy.stop() }
+            let page = HTTPData(server.url("/status/407")).transport(transport("socks5://127.0.0.1:\(proxy.port)"))
+            let error = await failure(page)
+            guard case .refused(let refusal)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.status == 407)
+        }
+
+        @Test("A proxy without an address, or with a null character, is an invalid request", arguments: ["", "\0"])
+        func addressesThatLibcurlIgnores(_ proxy: String) async throws {
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(transport(proxy)))
+            guard case .invalidRequest(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("the option proxy"))
+        }
+
         @Test("A proxy that does not listen, or has no address, is named", arguments: ["http", "https"])
         func unreachableProxies(_ scheme: String) async throws {
             for (proxy, host) in [
-                ("http://127.0.0.1:1", "127.0.0.1:1"), ("http://no-proxy.invalid:80", "no-proxy.invalid"),
+                ("http://127.0.0.1:1", "127.0.0.1:1"), ("http://[::1]:1", "[::1]:1"),
+                ("http://no-proxy.invalid:80", "no-proxy.invalid"),
             ] {
                 let page = HTTPData(server.url("/bytes/10", scheme: scheme)).transport(transport(proxy))
                 let error = await failure(page)

@@ -13,9 +13,9 @@ private final class Box {
 
     func receive(_ head: HTTPHead) -> [Int] { machine.receive(head) }
 
-    func receive(_ count: Int) -> Machine.Receipt { Data(count: count).withUnsafeBytes { machine.receive($0) } }
+    func receive(_ count: Int) -> Machine.ReceiveAction { Data(count: count).withUnsafeBytes { machine.receive($0) } }
 
-    func end(_ ending: Machine.Ending) -> [Int] { machine.end(ending) }
+    func end(_ completion: Machine.Completion) -> [Int] { machine.end(completion) }
 
     func feedingEnded() -> [Int] { machine.feedingEnded() }
 
@@ -33,8 +33,8 @@ private final class Box {
 
     private let head = HTTPHead(status: 200, url: nil)
 
-    private func isKept(_ receipt: Machine.Receipt) -> Bool {
-        if case .kept = receipt { true } else { false }
+    private func isKept(_ action: Machine.ReceiveAction) -> Bool {
+        if case .kept = action { true } else { false }
     }
 
     private func count(_ taken: Machine.Taken<Data>) -> Int? {

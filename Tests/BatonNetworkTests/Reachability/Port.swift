@@ -70,7 +70,7 @@ final class Port {
     }
 
     /// Listens with a full queue, so that an attempt to connect gets no answer.
-    func listenWithoutAnAnswer() {
+    func listenWithoutAccepting() {
         listen(backlog: 0)
         for _ in 0..<8 {
             let client = Self.makeSocket()

@@ -12,7 +12,7 @@ import Testing
     }
 
     /// Returns when the condition waits for its next attempt, and not for the result of an attempt.
-    private func pauses() async {
+    private func waitUntilPaused() async {
         while clock.nextDeadline != clock.now.advanced(by: .seconds(1)) { await Task.yield() }
     }
 
@@ -31,7 +31,7 @@ import Testing
         if case .unresolved = failure { Issue.record("\(host) is an address") }
     }
 
-    @Test func AOperationPages_8_withoutWaitingItIsLookedAtOnce() async throws {
+    @Test func AOperationPages_8_withoutWaitToConnectTheHostIsTriedOnce() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port))
         await #expect(throws: OperationError.self) { try await queue.run(operation) }
@@ -45,7 +45,7 @@ import Testing
                 == .unreachable(host: "127.0.0.1", port: port.number, reason: "Connection refused"))
     }
 
-    @Test(arguments: [0, -1, 65536, .max]) func aPortThatIsNoneIsAnError(number: Int) async throws {
+    @Test(arguments: [0, -1, 65536, .max]) func anInvalidPortIsAnError(number: Int) async throws {
         for waits in [true, false] {
             let reachability = Reachability(host: "127.0.0.1", port: number, waitToConnect: waits, clock: clock)
             let operation = AsyncOperation { 7 }.addCondition(reachability)
@@ -65,9 +65,9 @@ import Testing
     }
 
     @Test("The check gives up on a host that does not answer")
-    func oneThatDoesNotAnswerIsGivenUp() async throws {
+    func anAttemptTimesOut() async throws {
         let port = try Port()
-        port.listenWithoutAnAnswer()
+        port.listenWithoutAccepting()
         async let failure = reachable(port).failure()
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(5))
@@ -76,31 +76,32 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func AOperationPages_8_waitingToConnectItIsPendingUntilTheHostTakesAConnection() async throws {
+    @Test func AOperationPages_8_withWaitToConnectTheConditionWaitsForAConnection() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port, waitToConnect: true))
         queue.add(operation)
         for _ in 0..<3 {
-            await pauses()
+            await waitUntilPaused()
             #expect(operation.state == .evaluating)
             clock.advance(by: .seconds(1))
         }
-        await pauses()
+        await waitUntilPaused()
         #expect(
             "\(operation.explain())"
-                == "‘upload’ waits for the answer of the condition ‘127.0.0.1:\(port.number) is reachable’.")
+                == "‘upload’ waits for the answer of the condition ‘127.0.0.1:\(port.number) is reachable’: "
+                + "its `evaluate` has not returned.")
         port.listen()
         #expect(operation.state == .evaluating)
         clock.advance(by: .seconds(1))
         #expect(try await operation.value == 7)
     }
 
-    @Test func meanwhileItHoldsNoPermit() async throws {
+    @Test func anOperationThatWaitsForAHostHoldsNoPermit() async throws {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let port = try Port()
         let operation = AsyncOperation { 7 }.addCondition(reachable(port, waitToConnect: true))
         narrow.add(operation)
-        await pauses()
+        await waitUntilPaused()
         for number in 0..<10 { #expect(try await narrow.run(AsyncOperation { number }) == number) }
         operation.cancel()
     }
@@ -109,7 +110,7 @@ import Testing
         let port = try Port()
         let operation = AsyncOperation { 7 }.addCondition(reachable(port, waitToConnect: true))
         queue.add(operation)
-        await pauses()
+        await waitUntilPaused()
         operation.cancel()
         await #expect(throws: OperationError.self) { try await operation.value }
         #expect(operation.isCancelled)
@@ -118,7 +119,7 @@ import Testing
 
     @Test func aCancelEndsAnAttemptAtOnce() async throws {
         let port = try Port()
-        port.listenWithoutAnAnswer()
+        port.listenWithoutAccepting()
         for _ in 0..<100 {
             let operation = AsyncOperation { 7 }.addCondition(reachable(port))
             queue.add(operation)
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aCancelBeforeItLooksEndsItAtOnce() async throws {
+    @Test func aCheckOnACancelledTaskThrows() async throws {
         let port = try Port()
         port.listen()
         let task = Task {
@@ -140,9 +141,9 @@ import Testing
     }
 
     /// If attempts blocked threads of the pool, a few of them would stop all tasks.
-    @Test func manyAtOnceStopNoTask() async throws {
+    @Test func manyPendingAttemptsDoNotBlockTheThreads() async throws {
         let port = try Port()
-        port.listenWithoutAnAnswer()
+        port.listenWithoutAccepting()
         let operations = (0..<100).map { _ in AsyncOperation { 7 }.addCondition(reachable(port)) }
         queue.add(operations)
         await clock.waitForSleepers(count: 100)
@@ -153,39 +154,39 @@ import Testing
 
     // MARK: Changes
 
-    @Test func AOperationPages_9_changesAreToldAndNothingElse() async throws {
+    @Test func AOperationPages_9_theSequenceDeliversChangesOnly() async throws {
         let port = try Port()
         port.listen()
-        let told = EventLog<Bool>()
+        let reported = EventLog<Bool>()
         let changes = reachable(port).changes
         let task = Task {
-            for await status in changes { told(status.isReachable) }
+            for await status in changes { reported(status.isReachable) }
         }
-        await told.waitForCount(1)
+        await reported.waitForCount(1)
         for _ in 0..<3 { await passAnInterval() }
-        #expect(told.events == [true])
+        #expect(reported.events == [true])
         try port.stopListening()
         await passAnInterval()
-        await told.waitForCount(2)
+        await reported.waitForCount(2)
         for _ in 0..<3 { await passAnInterval() }
-        #expect(told.events == [true, false])
+        #expect(reported.events == [true, false])
         port.listen()
         await passAnInterval()
-        await told.waitForCount(3)
-        #expect(told.events == [true, false, true])
-        await pauses()
+        await reported.waitForCount(3)
+        #expect(reported.events == [true, false, true])
+        await waitUntilPaused()
         task.cancel()
         await task.value
         #expect(clock.sleeperCount == 0)
     }
 
     private func passAnInterval() async {
-        await pauses()
+        await waitUntilPaused()
         clock.advance(by: .seconds(1))
-        await pauses()
+        await waitUntilPaused()
     }
 
-    @Test func aChangeThatIsNotAwaitedIsNotLookedFor() async throws {
+    @Test func noAttemptIsMadeWhileNobodyAwaitsAChange() async throws {
         let port = try Port()
         var iterator = reachable(port).changes.makeAsyncIterator()
         #expect(clock.sleeperCount == 0)
@@ -198,7 +199,7 @@ import Testing
 
     @Test func theSequenceEndsWithItsTask() async throws {
         let port = try Port()
-        port.listenWithoutAnAnswer()
+        port.listenWithoutAccepting()
         let changes = reachable(port).changes
         let task = Task {
             var iterator = changes.makeAsyncIterator()
@@ -212,17 +213,17 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), Duration(attoseconds: .max)])
-    func anIntervalAndATimeoutWithoutEndLastUntilACancel(_ longest: Duration) async throws {
+    func anInfiniteIntervalAndTimeoutEndOnCancellation(_ longest: Duration) async throws {
         let port = try Port()
-        let told = EventLog<Bool>()
+        let reported = EventLog<Bool>()
         let reachability = Reachability(host: "127.0.0.1", port: port.number, timeout: longest, interval: longest)
         let task = Task {
-            for await status in reachability.changes { told(status.isReachable) }
+            for await status in reachability.changes { reported(status.isReachable) }
         }
-        await told.waitForCount(1)
+        await reported.waitForCount(1)
         task.cancel()
         await task.value
-        #expect(told.events == [false])
+        #expect(reported.events == [false])
     }
 
     // MARK: Resources
@@ -233,7 +234,7 @@ import Testing
             await #expect(processExitsWith: .success) {
                 let port = try Port()
                 let silent = try Port()
-                silent.listenWithoutAnAnswer()
+                silent.listenWithoutAccepting()
                 let clock = TestClock()
                 let before = ResourceCount.sockets
                 for round in 0..<1000 {
@@ -246,7 +247,8 @@ import Testing
                     task.cancel()
                     _ = await task.result
                 }
-                // The threads of cancelled attempts end shortly afterwards, and the last one may not have its name yet.
+                // The threads of cancelled attempts end shortly afterwards, and the last one may not have its name yet,
+                // so the loop also counts sockets.
                 while ResourceCount.sockets > before || ResourceCount.threads("Baton connects") > 0 {
                     await Task.yield()
                 }

@@ -104,7 +104,12 @@ import Testing
         }
     }
 
-    @Test("A redirect out of HTTP is the answer", arguments: ["ftp://127.0.0.1/x", "file:///etc/passwd", "nonsense:"])
+    @Test(
+        "A redirect out of HTTP, or to a port that does not exist, is the answer",
+        arguments: [
+            "ftp://127.0.0.1/x", "file:///etc/passwd", "nonsense:", "http://127.0.0.1:0/", "http://127.0.0.1:65536/",
+            "http://127.0.0.1:99999/x", "http://127.0.0.1:99999999999999999999/", "http://[::1]:99999999999999999999/",
+        ])
     func aRedirectOutOfHTTPIsNotFollowed(_ address: String) async throws {
         for transport in Transports.all {
             let error = await failure(HTTPData(server.url("/redirect", ["to": address])).transport(transport))
@@ -112,7 +117,20 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(refusal.status == 302)
+            #expect(refusal.status == 302 && refusal.location == address)
+            #expect(error?.redirectedTo == nil)
+        }
+    }
+
+    @Test("A 304 response is no redirect, even if it has a Location")
+    func notModified() async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        faults.on("/", .answer(304, ["Location: /other"]))
+        for transport in Transports.all {
+            let error = await failure(HTTPData(faults.url("/")).transport(transport))
+            #expect(error?.reason == .refused(HTTPError.Refusal(status: 304)))
+            #expect(error?.description.contains("redirect") == false)
         }
     }
 

@@ -28,8 +28,15 @@ import Testing
             Subprocess("seq", arguments: ["200000"]), Subprocess("sort", arguments: ["-rn"]), Subprocess("head"))
         let result = try await queue.run(AsyncOperation(pipeline))
         #expect(result.text.hasPrefix("200000\n199999\n"))
-        #expect(try await queue.run(AsyncOperation(SubprocessPipeline())) == SubprocessResult())
         #expect(try await queue.run(AsyncOperation(SubprocessPipeline(Subprocess("echo")))).text == "\n")
+    }
+
+    @Test("A pipeline without programs fails")
+    func noPrograms() async throws {
+        let operation = queue.add(AsyncOperation(SubprocessPipeline()))
+        try await operation.waitUntilFinished()
+        #expect(operation.error?.description == "A pipeline without programs cannot run. Give it one or more")
+        #expect(SubprocessPipeline().operations().isEmpty)
     }
 
     @Test func twentyMegabytesGoThroughThree() async throws {

@@ -82,11 +82,11 @@ struct BackoffTests {
     @Test func eachWishKeepsTheOthers() {
         let linear = Backoff.linear(from: .seconds(2))
         let half: @Sendable (ClosedRange<Double>) -> Double = { $0.upperBound / 2 }
-        let told: @Sendable (OperationError) -> Duration? = { $0.underlyingError is Oops ? nil : .seconds(30) }
+        let requested: @Sendable (OperationError) -> Duration? = { $0.underlyingError is Oops ? nil : .seconds(30) }
         let orders = [
-            linear.capped(at: .seconds(6)).jittered(using: half).honoring(told),
-            linear.jittered(using: half).honoring(told).capped(at: .seconds(6)),
-            linear.honoring(told).capped(at: .seconds(6)).jittered(using: half),
+            linear.capped(at: .seconds(6)).jittered(using: half).honoring(requested),
+            linear.jittered(using: half).honoring(requested).capped(at: .seconds(6)),
+            linear.honoring(requested).capped(at: .seconds(6)).jittered(using: half),
         ]
         for backoff in orders {
             #expect(delays(backoff) == [.seconds(1), .seconds(2), .seconds(3), .seconds(3)])

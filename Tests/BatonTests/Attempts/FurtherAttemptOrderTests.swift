@@ -132,7 +132,7 @@ import Testing
     @Test("Two names in opposite orders, with attempts that fail at random, block no operation forever")
     func twoNamesDoNotBlockOneAnother() async throws {
         let names = Names()
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...4), executor: scheduler)
             let operations = (0..<12).map { _ in

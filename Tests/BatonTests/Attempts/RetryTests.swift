@@ -201,7 +201,7 @@ import Testing
         #expect(operation.ending == "failed: oops")
         #expect(stage.misuseKinds == Array(repeating: .ranFinishedOperation(in: operation.reference), count: 2))
         #expect(stage.misuses.events.allSatisfy { $0.operation == request.reference })
-        #expect(stage.misuses.events.first?.description.hasPrefix("‘request’: had finished without an output") == true)
+        #expect(stage.misuses.events.first?.description.hasPrefix("‘request’ had finished without an output") == true)
     }
 
     @Test("A further attempt may run an operation that has an output, and operations of its own")
@@ -402,6 +402,47 @@ import Testing
         stage.run(group)
         #expect(group.ending.hasPrefix("group: child"))
         #expect(group.attempts.count == 1)
+    }
+
+    @Test("A setting of an operation that only passes on what another one ends with is reported")
+    func settingsOfPassingOperations() {
+        let stage = TestQueue(isSuspended: true)
+        let source = AsyncOperation<Int?>("source") { 1 }
+        let passing: [AnyOperation] = [
+            source.mapError { $0 }, source.unwrapped(), source.delayed(by: .seconds(1)),
+            source.delayed(untilAtLeast: .seconds(1)),
+        ]
+        let others: [AnyOperation] = [source.then { $0 }, source.map { $0 }, source.recover { _ in 2 }]
+        stage.queue.add(source)
+        // Reports of misuse go to the queue, so the settings come after the add, which is misuse as well.
+        for operation in passing + others {
+            operation.add(to: stage.queue)
+            operation.retry(attempts: 3).timeout(.seconds(1))
+        }
+        let repeated = source.delayed(by: .seconds(1)).add(to: stage.queue)
+        repeated.repeat(every: .seconds(1))
+        let settings = stage.misuseKinds.compactMap { kind in
+            if case .settingOfPassingOperation(let setting) = kind { setting } else { nil }
+        }
+        #expect(settings == passing.flatMap { _ in ["a retry", "a timeout"] } + ["a repetition"])
+        let text = stage.misuses.events.first { $0.kind == .settingOfPassingOperation("a retry") }?.description
+        #expect(
+            text?.contains(
+                "mapError’: a retry is of no use to an operation that only passes on what the one before it ends with, "
+                    + "and does not concern that one. Set it on the operation before (") == true)
+        stage.queue.cancelAll()
+        stage.steps.runAll()
+    }
+
+    @Test("The error of an operation that reads an output says that its repetition is for its own body")
+    func repetitionsOfReaders() {
+        let stage = TestQueue()
+        let source = failing(9, on: stage, "a")
+        let repeated = source.then { $0 + 1 }.repeat(every: .seconds(1), count: 3)
+        stage.run(source, repeated)
+        #expect(
+            repeated.failure?.description == "needs the output of ‘a’, which has none: failure 1. Its repetition is "
+                + "for its own body, and does not run ‘a’ again")
     }
 
     @Test("The error of an operation that only passes an output on says that its retry is for its own body")

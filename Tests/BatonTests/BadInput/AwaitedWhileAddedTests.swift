@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// In these tests a body begins to wait for an operation that an add has claimed, and has not yet linked to its
+/// In these tests a body begins to wait for an operation that an add has adopted, and has not yet linked to its
 /// dependencies. The body's search for a cycle cannot see these edges from both sides, so the add has to search again.
 @Suite(.timeLimit(.minutes(10))) struct AwaitedWhileAddedTests {
     private let stage = TestQueue()
@@ -11,7 +11,7 @@ import Testing
     /// Additional dependencies that make the search in one direction longer than in the other.
     private let others = (0..<4).map { AsyncOperation("other \($0)") {} }
 
-    /// Adds both operations. The second one is added twice. The misuse is reported when `awaited` has been claimed, and
+    /// Adds both operations. The second one is added twice. The misuse is reported when `awaited` has been adopted, and
     /// the report lets the body of `holder` continue.
     private func add(_ awaited: AnyOperation, whenClaimed holder: AnyOperation) {
         let (steps, gate) = (stage.steps, gate)

@@ -30,6 +30,31 @@ import Testing
         #expect(core == nil)
     }
 
+    /// AddressSanitizer finds a use of the released queue.
+    @Test("The clock of a released queue is not read")
+    func clock() async throws {
+        let operation = noting("operation")
+        weak var core: QueueCore?
+        do {
+            let queue = AsyncOperationQueue(executor: steps)
+            core = queue.core
+            queue.add(operation)
+            steps.runAll()
+        }
+        #expect(operation.ending == "success")
+        #expect(core == nil)
+        #expect(operation.coreIfUnderWay == nil)
+        #expect(operation.timeOfQueue == nil)
+        // Another queue is made later, because it could have the address of the released one.
+        let delayed = operation.delayed(untilAtLeast: .seconds(10))
+        let breaker = CircuitBreaker("service", failures: 1, retryAfter: .seconds(1))
+        #expect(try await breaker.evaluate(for: operation) == .satisfied)
+        let stage = TestQueue()
+        stage.run(delayed)
+        stage.advance(by: .seconds(10))
+        #expect(delayed.ending == "success")
+    }
+
     @Test func suspendedTheyGetQueueReleased() {
         let ready = noting("ready")
         let waiting = noting("waiting")

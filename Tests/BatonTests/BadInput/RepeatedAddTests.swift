@@ -70,7 +70,8 @@ import Testing
         operation.name = "renamed"
         #expect(
             stage.misuseKinds == [
-                .changedAfterAdding("a dependency"), .changedAfterAdding("a dependency"), .changedAfterAdding("name"),
+                .changedAfterAdding("the dependency on ‘other’"), .changedAfterAdding("the dependency on ‘source’"),
+                .changedAfterAdding("the name"),
             ])
         #expect(stage.misuses.events.allSatisfy { $0.operation?.name == "operation" })
         #expect(operation.dependencies.map(\.name) == ["source"])
@@ -99,7 +100,7 @@ import Testing
         let operation = stage.noting("operation")
         stage.run(operation)
         operation.addDependency(stage.noting("other"))
-        #expect(stage.misuseKinds == [.changedAfterAdding("a dependency")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the dependency on ‘other’")])
         #expect(operation.dependencies.isEmpty)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Tests of operations that call a service which may fail.
+/// Tests of `CircuitBreaker`.
 @Suite(.timeLimit(.minutes(10))) struct CircuitBreakerTests {
     private let stage = TestQueue()
     private let breaker = CircuitBreaker("partner", failures: 2, retryAfter: .seconds(30))
@@ -85,7 +85,7 @@ import Testing
         #expect(stage.ran == ["trial", "next"])
     }
 
-    @Test("A trial whose child the breaker refuses says nothing about the service, and gives its permission back")
+    @Test("A trial whose child the breaker refuses says nothing about the service, and gives its admission back")
     func refusalsAreNoFailures() {
         open()
         stage.advance(by: .seconds(30))
@@ -113,7 +113,7 @@ import Testing
         #expect(breaker.state == .closed)
     }
 
-    @Test("A trial that is cancelled, skipped or never run gives its permission to the next operation")
+    @Test("A trial that is cancelled, skipped or never run gives its admission to the next operation")
     func givesBack() {
         open()
         stage.advance(by: .seconds(30))
@@ -128,16 +128,16 @@ import Testing
         // Another condition skips the trial.
         let skipped = call("skipped").addCondition("never") { _ in .skip("never") }
         stage.run(skipped)
-        // The trial is cancelled between its conditions and its body.
         let waiting = call("waiting").addCondition(.rate("api", 1, per: .seconds(9)))
         stage.run(call("first").addCondition(.rate("api", 1, per: .seconds(9))))
         #expect(breaker.state == .closed)
         open()
         stage.advance(by: .seconds(30))
+        // An operation that could be the trial is cancelled between its conditions and its body.
         stage.run(stage.noting("starts").addCondition(.rate("slow", 1, per: .seconds(9))))
         let slow = call("slow").addCondition(.rate("slow", 1, per: .seconds(9)))
         stage.run(slow)
-        #expect(breaker.state == .halfOpen)
+        #expect(breaker.state == .open, "An operation that waits for its rate is not the trial yet.")
         slow.cancel()
         stage.steps.runAll()
         stage.run(waiting)
@@ -145,7 +145,7 @@ import Testing
         #expect(breaker.state == .closed)
     }
 
-    @Test("An operation that is released without having been run gives its permission back")
+    @Test("An operation that is released without having been run gives its admission back")
     func released() async throws {
         open()
         stage.advance(by: .seconds(30))
@@ -334,9 +334,9 @@ import Testing
 
     // MARK: Every order
 
-    @Test("In every order of events all operations finish, and no trial keeps its permission")
+    @Test("In every order of events all operations finish, and no trial keeps its admission")
     func everyOrder() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let clock = scheduler.clock
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 3, executor: scheduler, clock: clock)
             let breaker = CircuitBreaker("partner", failures: 2, retryAfter: .seconds(1))

@@ -7,10 +7,10 @@ import Testing
 @Suite struct CircuitStateMachineTests {
     private var machine = CircuitStateMachine(failures: 2, openTime: .seconds(30))
 
-    /// Asks for admission. Returns the permit, or nil if the circuit breaker refuses.
-    private func ask(_ machine: inout CircuitStateMachine, at seconds: Int) -> CircuitStateMachine.Permit? {
+    /// Asks whether an operation may run. Returns its admission, or nil if the circuit breaker refuses.
+    private func ask(_ machine: inout CircuitStateMachine, at seconds: Int) -> CircuitStateMachine.Admission? {
         switch machine.ask(at: .seconds(seconds)) {
-        case .admit(let permit): permit
+        case .admit(let admission): admission
         case .refuse: nil
         }
     }
@@ -24,8 +24,8 @@ import Testing
 
     private func open(_ machine: inout CircuitStateMachine, at seconds: Int) {
         for _ in 0..<2 {
-            guard let permit = ask(&machine, at: seconds) else { return }
-            machine.end(permit, as: .failure, at: .seconds(seconds))
+            guard let admission = ask(&machine, at: seconds) else { return }
+            machine.end(admission, as: .failure, at: .seconds(seconds))
         }
     }
 
@@ -66,6 +66,30 @@ import Testing
         #expect(machine.state == .open)
         #expect(refusal(&machine, at: 36) == "29.0 seconds")
         #expect(machine.changeCount == 3)
+    }
+
+    @Test("A look says what an operation would be told, and begins no trial")
+    func looks() throws {
+        var machine = machine
+        #expect(machine.look(at: .zero) == .pass)
+        open(&machine, at: 0)
+        #expect(machine.look(at: .seconds(12)) == .refuse(timeLeft: .seconds(18)))
+        #expect(machine.look(at: .seconds(30)) == .pass)
+        #expect(machine.look(at: .seconds(30)) == .pass)
+        #expect(machine.state == .open)
+        let trial = try #require(ask(&machine, at: 30))
+        #expect(machine.look(at: .seconds(31)) == .refuse(timeLeft: nil))
+        machine.end(trial, as: .nothing, at: .seconds(31))
+        #expect(machine.look(at: .seconds(31)) == .pass)
+        #expect(machine.state == .halfOpen)
+    }
+
+    @Test("A look at a clock that has gone back restarts the open time")
+    func looksAtClocksThatGoBack() {
+        var machine = machine
+        open(&machine, at: 1_000_000)
+        #expect(machine.look(at: .seconds(10)) == .refuse(timeLeft: .seconds(30)))
+        #expect(machine.look(at: .seconds(40)) == .pass)
     }
 
     @Test("A trial that says nothing gives its permission back, once")
@@ -112,26 +136,26 @@ import Testing
     func oneTrial(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var machine = machine
-        var permits: [(permit: CircuitStateMachine.Permit, isTrial: Bool)] = []
+        var admissions: [(admission: CircuitStateMachine.Admission, isTrial: Bool)] = []
         var now = 0
         for _ in 0..<2000 {
             now += Int.random(in: 0..<12, using: &random)
-            if Bool.random(using: &random) || permits.isEmpty {
-                let trials = permits.count { $0.isTrial }
-                guard let permit = ask(&machine, at: now) else {
+            if Bool.random(using: &random) || admissions.isEmpty {
+                let trials = admissions.count { $0.isTrial }
+                guard let admission = ask(&machine, at: now) else {
                     // The breaker refuses only while it is open or while a trial runs.
                     #expect(machine.state == .open || trials == 1)
                     continue
                 }
                 #expect(machine.state == .closed || trials == 0)
-                permits.append((permit, machine.state == .halfOpen))
+                admissions.append((admission, machine.state == .halfOpen))
             } else {
-                let place = Int.random(in: 0..<permits.count, using: &random)
+                let place = Int.random(in: 0..<admissions.count, using: &random)
                 let verdict = [CircuitStateMachine.Verdict.success, .failure, .failure, .nothing].randomElement(
                     using: &random)!
-                let permit = permits.remove(at: place).permit
-                machine.end(permit, as: verdict, at: .seconds(now))
-                if Bool.random(using: &random) { machine.end(permit, as: .nothing, at: .seconds(now)) }
+                let admission = admissions.remove(at: place).admission
+                machine.end(admission, as: verdict, at: .seconds(now))
+                if Bool.random(using: &random) { machine.end(admission, as: .nothing, at: .seconds(now)) }
             }
         }
         #expect(machine.changeCount > 10)
@@ -140,11 +164,11 @@ import Testing
     @Test("Enormous times do not overflow")
     func extremes() {
         var machine = CircuitStateMachine(failures: 1, openTime: .endless)
-        guard let permit = ask(&machine, at: 0) else {
+        guard let admission = ask(&machine, at: 0) else {
             Issue.record("it is closed")
             return
         }
-        machine.end(permit, as: .failure, at: .zero - .endless)
+        machine.end(admission, as: .failure, at: .zero - .endless)
         _ = machine.ask(at: .endless)
         #expect(machine.state == .halfOpen)
     }

@@ -59,8 +59,34 @@ private struct Brings: OperationCondition {
         #expect(operation.error?.underlyingError as? Oops == Oops())
         #expect(
             operation.error?.description
-                == "the condition ‘brings’ failed: needs the output of ‘request’, which has none: oops")
+                == "the condition ‘brings’ failed: its operation ‘request’ failed: oops")
         #expect(stage.ran.isEmpty)
+    }
+
+    @Test("The error of a condition says what became of its dependency")
+    func errorsNameTheOutcomeOfItsDependency() {
+        let stage = TestQueue()
+        let cancelled = stage.noting("cancelled")
+        cancelled.cancel()
+        let failed = AsyncOperation<Int>("failed") { throw Oops() }
+        let expected: [(AnyOperation, String)] = [
+            (cancelled, "‘cancelled’ was cancelled on request"),
+            (
+                stage.noting("skipped").addCondition("no") { _ in .skip("up to date") },
+                "‘skipped’ was skipped by a condition: up to date"
+            ),
+            (failed.then { $0 + 1 }.name("reader"), "‘reader’ has no output, because ‘failed’ failed: oops"),
+        ]
+        for (dependency, text) in expected {
+            let operation = stage.noting("body").addCondition(Brings { _ in dependency })
+            stage.run(operation)
+            let error = "\(operation.error!)"
+            #expect(error.hasPrefix("the condition ‘brings’ failed: its operation \(text)"), "\(error)")
+        }
+        var late = AsyncOperation("late") {}.reference
+        late.isOfCondition = true
+        let error = OperationError.timedOut(after: .seconds(3)).asDependencyFailure(via: late)
+        #expect("\(error)" == "its operation ‘late’ timed out after 3.0 seconds")
     }
 
     @Test("A condition fails if its dependency was cancelled")

@@ -220,7 +220,9 @@ import Testing
         queue.add(stuck)
         for number in 0..<1_000 { #expect(try! await queue.run(AsyncOperation { number }) == number) }
         #expect(stuck.explain().roots.map(\.cause) == [.evaluating(conditions: ["never"])])
-        #expect("\(stuck.explain())" == "‘stuck’ waits for the answer of the condition ‘never’.")
+        #expect(
+            "\(stuck.explain())"
+                == "‘stuck’ waits for the answer of the condition ‘never’: its `evaluate` has not returned.")
         stuck.cancel()
         // The operation finishes when the evaluation has returned.
         #expect(stuck.state == .evaluating)
@@ -297,7 +299,7 @@ import Testing
         let operation = stage.noting("body")
         stage.run(operation)
         operation.addCondition("late") { _ in .skip("late") }
-        #expect(stage.misuseKinds == [.changedAfterAdding("a condition")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the condition ‘late’")])
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(stage.ran == ["body"])

@@ -15,6 +15,7 @@ import Testing
         case .evaluate: "evaluate"
         case .request(let exclusions): "request \(exclusions.map { "\($0.name)" })"
         case .requestStart(let rates): "pace \(rates.map(\.name))"
+        case .admit(let breakers): "admit by \(breakers.map(\.circuit))"
         case .run: "run"
         }
     }
@@ -27,7 +28,7 @@ import Testing
         #expect(step(preconditions.next()) == "evaluate")
         preconditions.conditionsAreSatisfied()
         #expect(step(preconditions.next()) == "request [\"‘x’\", \"‘y’\"]")
-        #expect(preconditions.standing == .requested)
+        #expect(preconditions.claimState == .requested)
         preconditions.exclusionsAreHeld()
         #expect(preconditions.isPassed)
         #expect(step(preconditions.next()) == "run")
@@ -64,6 +65,33 @@ import Testing
         #expect(step(preconditions.next()) == "request [\"‘x’\"]")
         preconditions.exclusionsAreHeld()
         #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
+    }
+
+    @Test("Circuit breakers that were looked at come after the rates, and once for all runs")
+    func admissionsComeLast() {
+        var preconditions = Preconditions()
+        let breaker = CircuitBreaker("b", failures: 1, retryAfter: .seconds(1))
+        preconditions.add(.object(Asks()), [.mutuallyExclusive("x")])
+        preconditions.add([.rate("y", 1, per: .seconds(1))])
+        preconditions.deferAdmission(by: breaker)
+        preconditions.deferAdmission(by: breaker)
+        preconditions.conditionsAreSatisfied()
+        #expect(step(preconditions.next()) == "request [\"‘x’\"]")
+        preconditions.exclusionsAreHeld()
+        #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
+        #expect(preconditions.countedRates.isEmpty)
+        preconditions.startIsCounted()
+        #expect(preconditions.countedRates.map(\.key) == ["y"])
+        #expect(!preconditions.isPassed)
+        #expect(step(preconditions.next()) == "admit by [\"b\"]")
+        preconditions.admissionsAreRequested()
+        #expect(preconditions.isPassed)
+        preconditions.exclusionsAreReleased()
+        preconditions.runEnds()
+        _ = preconditions.next()
+        preconditions.exclusionsAreHeld()
+        preconditions.startIsCounted()
+        #expect(step(preconditions.next()) == "run")
     }
 
     @Test("The slowest of several rates with the same name applies, and an invalid rate comes before them")

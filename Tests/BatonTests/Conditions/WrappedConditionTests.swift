@@ -95,7 +95,7 @@ private struct BroughtAlong: OperationCondition {
     }
 
     @Test func orSaysNothingWhenItsSecondIsCalledOff() {
-        struct Waiting: OperationCondition {
+        struct WaitingCondition: OperationCondition {
             let gate = Gate()
 
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
@@ -104,7 +104,8 @@ private struct BroughtAlong: OperationCondition {
             }
         }
         let stage = TestQueue()
-        let operation = stage.noting("body").addCondition(Answer.skips).addCondition(Answer.throwing.or(Waiting()))
+        let operation = stage.noting("body").addCondition(Answer.skips).addCondition(
+            Answer.throwing.or(WaitingCondition()))
         stage.run(operation)
         #expect(operation.ending == "skipped: no")
     }
@@ -129,15 +130,15 @@ private struct BroughtAlong: OperationCondition {
     }
 
     @Test func eachIsToldOfItsOwn() {
-        struct Failing: OperationCondition {
+        struct FailingDependency: OperationCondition {
             func dependency(for operation: AnyOperation) -> AnyOperation? { AsyncOperation<Void> { throw Oops() } }
 
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
-        #expect(ending(Failing().or(Answer.yes)) == "success")
-        #expect(ending(Answer.yes.or(Failing())) == "success")
-        #expect(ending(Failing().negated) == "success")
-        #expect(ending(Answer.yes.and(Failing())) == "condition yes and Failing: oops")
+        #expect(ending(FailingDependency().or(Answer.yes)) == "success")
+        #expect(ending(Answer.yes.or(FailingDependency())) == "success")
+        #expect(ending(FailingDependency().negated) == "success")
+        #expect(ending(Answer.yes.and(FailingDependency())) == "condition yes and FailingDependency: oops")
     }
 
     @Test func G14_wrappedConditionsKeepTheirExclusions() {

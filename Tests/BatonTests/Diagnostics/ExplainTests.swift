@@ -21,7 +21,7 @@ import Testing
         #expect(explanation.waitsFor == [middle.reference])
         #expect(roots(last) == ["missing: notAdded"])
         #expect(
-            explanation.description == "‘last’ waits for ‘middle’. "
+            explanation.description == "‘last’ waits for ‘middle’, which waits for ‘missing’. "
                 + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`."
         )
         missing.cancel()
@@ -42,6 +42,24 @@ import Testing
                 + "add the group, or look at what the group waits for.")
         stage.run(group)
         #expect(stage.ran == ["child", "late", "last"])
+    }
+
+    @Test("A step that waits for its input says that its time limit does not concern the input")
+    func timeLimitsOfSteps() {
+        let (stage, gate) = (TestQueue(), Gate())
+        let source = stage.waiting("source", at: gate)
+        let step = source.map("step") {}.timeout(.seconds(5))
+        let bounded = source.map("bounded") {}.timeout(.seconds(5)).timeout(waiting: .seconds(60))
+        let follower = stage.noting("follower", after: source).timeout(.seconds(5))
+        stage.run(step, bounded, follower)
+        let text = "waits for ‘source’. ‘source’ is executing."
+        #expect(
+            "\(step.explain())" == "‘step’ \(text) The time limit of ‘step’, 5.0 seconds, is for its own body, and "
+                + "does not limit what it waits for.")
+        #expect("\(bounded.explain())" == "‘bounded’ \(text)")
+        #expect("\(follower.explain())" == "‘follower’ \(text)")
+        gate.open()
+        stage.steps.runAll()
     }
 
     @Test func aSuspendedQueue() {
@@ -67,8 +85,9 @@ import Testing
         stage.run(asked)
         asked.cancel()
         #expect(
-            "\(asked.explain())" == "‘asked’ waits for the answer of the condition ‘is charging’. "
-                + "It was cancelled, and finishes when the condition has answered.")
+            "\(asked.explain())" == "‘asked’ waits for the answer of the condition ‘is charging’: "
+                + "its `evaluate` has not returned. "
+                + "It was cancelled, and finishes when the condition has answered: let it look at `Task.isCancelled`.")
         gate.open()
         stage.steps.runAll()
     }
@@ -299,6 +318,149 @@ import Testing
         #expect(explanation.description.contains("‘4’ and 3 more."))
         #expect(explanation.description.hasSuffix("And 3 more."))
         operation.cancel()
+    }
+
+    // MARK: Chains
+
+    /// Adds operations `1` to `count - 1`, each of which waits for the next one, and explains the first one.
+    private func explanationOfChain(_ count: Int) -> String {
+        let stage = TestQueue()
+        let missing = stage.noting("\(count)")
+        var first = missing
+        for number in (1..<count).reversed() {
+            first = stage.noting("\(number)", after: first)
+            stage.run(first)
+        }
+        defer {
+            missing.cancel()
+            stage.steps.runAll()
+        }
+        let ending = " ‘\(count)’ was not added to any queue: add it, or use `run` or `add(to:)`."
+        let text = first.explain().description
+        #expect(text.hasSuffix(ending))
+        return String(text.dropLast(ending.count))
+    }
+
+    @Test("An explanation names the operations between the ends of a chain, if they are few")
+    func chains() {
+        #expect(explanationOfChain(2) == "‘1’ waits for ‘2’.")
+        #expect(explanationOfChain(3) == "‘1’ waits for ‘2’, which waits for ‘3’.")
+        let links = (3...10).map { ", which waits for ‘\($0)’" }
+        #expect(explanationOfChain(10) == "‘1’ waits for ‘2’\(links.joined()).")
+        #expect(explanationOfChain(11) == "‘1’ waits for ‘2’. ‘2’ waits, through 8 more, for ‘11’.")
+        #expect(explanationOfChain(40) == "‘1’ waits for ‘2’. ‘2’ waits, through 37 more, for ‘40’.")
+    }
+
+    @Test("An explanation tells a part that two chains share once")
+    func chainsWithAFork() {
+        let stage = TestQueue()
+        let (left, right) = (stage.noting("left"), stage.noting("right"))
+        let end = stage.noting("end", after: left)
+        let middle = stage.noting("middle", after: end, right)
+        let first = stage.noting("first", after: middle)
+        let other = stage.noting("other")
+        let both = stage.noting("both", after: first, other)
+        stage.run(end, middle, first, both)
+        let add = "was not added to any queue: add it, or use `run` or `add(to:)`."
+        #expect(
+            "\(first.explain())"
+                == "‘first’ waits for ‘middle’, which waits for ‘end’, which waits for ‘left’. ‘left’ \(add) "
+                + "‘middle’ waits for ‘right’. ‘right’ \(add)")
+        #expect(
+            "\(both.explain())"
+                == "‘both’ waits for ‘first’, ‘other’. "
+                + "‘first’ waits for ‘middle’, which waits for ‘end’, which waits for ‘left’. ‘left’ \(add) "
+                + "‘middle’ waits for ‘right’. ‘right’ \(add) ‘other’ \(add)")
+        stage.run(left, right, other)
+    }
+
+    @Test("An explanation of a long chain spells out the waits that are not plain")
+    func longChainsWithABarrier() {
+        let (stage, elsewhere, gate) = (TestQueue(), TestQueue(), Gate())
+        stage.run(stage.waiting("earlier", at: gate))
+        stage.queue.addBarrier("flush") {}
+        var last = stage.noting("later")
+        stage.run(last)
+        for number in 1...10 {
+            last = elsewhere.noting("\(number)", after: last)
+            elsewhere.run(last)
+        }
+        #expect(
+            "\(last.explain())"
+                == "‘10’ waits for ‘9’. ‘9’ waits, through 10 more, for ‘earlier’. "
+                + "‘later’ waits for the barrier ‘flush’. ‘earlier’ is executing.")
+        gate.open()
+        stage.steps.runAll()
+        elsewhere.steps.runAll()
+    }
+
+    @Test("The explanation of a group that depends on its own child says that the group has to start it")
+    func aGroupThatDependsOnItsChild() {
+        let stage = TestQueue()
+        let child = stage.noting("child")
+        let group = GroupOperation("group", child)
+        let middle = stage.noting("middle", after: child)
+        group.addDependency(middle)
+        stage.run(group, middle)
+        let text =
+            "‘child’ is a child of the group ‘group’, which has not started: a group starts its children itself, so "
+            + "‘group’ must not wait for ‘child’ before."
+        #expect("\(group.explain())" == "‘group’ waits for ‘middle’, which waits for ‘child’. \(text)")
+        #expect("\(stage.queue.core.stallReport(after: .seconds(1))!)".contains(text))
+        child.cancel()
+        stage.steps.runAll()
+    }
+
+    @Test("The explanation of a child names its group, if the search has come to it")
+    func aChildOfAGroupThatWaits() {
+        let stage = TestQueue()
+        let (child, other) = (stage.noting("child"), stage.noting("other"))
+        let group = GroupOperation("group", child)
+        group.addDependency(other)
+        let last = stage.noting("last", after: child, group)
+        stage.run(group, last)
+        let text = "\(last.explain())"
+        #expect(
+            text.contains(
+                "‘child’ is a child of the group ‘group’, which has not started, and starts with it: look at what the "
+                    + "group waits for."), "\(text)")
+        stage.run(other)
+        #expect(stage.ran == ["other", "child", "last"])
+    }
+
+    // MARK: Handlers
+
+    @Test("The explanation of an operation that has finished names the handler that has not returned")
+    func handlersThatRun() async {
+        let (stage, gate) = (TestQueue(), Gate())
+        let start = AsyncOperation<Void>("start") { throw Oops() }.didStart { await gate.wait() }
+        let finish = stage.noting("finish").didFinish { _ in await gate.wait() }.didFinish { _ in }
+        let cancel = stage.noting("cancel").didCancel { _ in await gate.wait() }
+        // No queue has it yet: its handler runs on a task of its own, and not as a step of the queue.
+        cancel.cancel()
+        await gate.waitForWaiters(count: 1)
+        stage.run(start, finish, cancel)
+        #expect(
+            "\(start.explain())"
+                == "‘start’ has finished without an output: oops. Its didStart handler has not returned.")
+        #expect(
+            "\(finish.explain())" == "‘finish’ has finished: success. "
+                + "Its didFinish handler has not returned, and other handlers wait for it.")
+        #expect("\(cancel.explain())".hasSuffix(". Its didCancel handler has not returned."))
+        gate.open()
+        stage.steps.runAll()
+        #expect("\(finish.explain())" == "‘finish’ has finished: success.")
+    }
+
+    @Test("The explanation of an operation that has finished tells handlers that are about to be called")
+    func handlersThatAreDue() {
+        let stage = TestQueue()
+        let operation = stage.noting("operation")
+        stage.run(operation)
+        operation.didFinish { _ in }
+        #expect("\(operation.explain())" == "‘operation’ has finished: success. Its handlers are about to be called.")
+        stage.steps.runAll()
+        #expect("\(operation.explain())" == "‘operation’ has finished: success.")
     }
 
     /// A chain of any length is explained without recursion.

@@ -37,6 +37,20 @@ import Testing
         stage.steps.runAll()
     }
 
+    @Test("A report on an exclusion whose holder runs says that the holder may wait for the other operation")
+    func exclusionsOfBodies() {
+        watch()
+        let file = Names()("file")
+        stage.run(stage.waiting("holder", at: gate).addCondition(.limited(file, to: 1)))
+        stage.run(stage.noting("second").addCondition(.limited(file, to: 1)))
+        advance(by: 10)
+        #expect(
+            reports.events.first?.description.contains(
+                "If one of these bodies waits for another operation in an unstructured task") == true)
+        gate.open()
+        stage.steps.runAll()
+    }
+
     @Test("A stall is reported once, and the next one after progress")
     func reportsAfterProgress() {
         watch()

@@ -74,6 +74,33 @@ struct CycleBreakTests {
         #expect(stage.queue.operationCount == 0)
     }
 
+    @Test("A cycle that a later add has closed is left to the thread that adds")
+    func memberThatIsAddedAfterTheSearchHasReadIt() {
+        let (first, late) = (AsyncOperation("first") {}, AsyncOperation("late") {})
+        first.addDependency(late)
+        late.addDependency(first)
+        let read = Locked<WaitExploration?>(nil)
+        let results = EventLog<Bool>()
+        let stage = TestQueue(probe: { event in
+            guard case .added = event.kind, event.operation == late.reference else { return }
+            // The other thread has read the graph before, and goes on now.
+            guard let exploration = read.withLock({ $0 }) else { return }
+            let result = CycleBreaker(exploration, closedBy: [CycleFinder.Suspect(operation: first)]).perform()
+            results(result.mustLookAgain || !result.refusals.isEmpty)
+        })
+        stage.run(first)
+        var exploration = WaitExploration(from: [first], .upstreamOfUnadded)
+        let isComplete = exploration.run(upTo: nil)
+        #expect(isComplete)
+        read.withLock { $0 = exploration }
+        stage.run(late)
+        read.withLock { $0 = nil }
+        #expect(results.events == [false])
+        #expect(first.failure?.cycleNames == ["first", "late"])
+        #expect(late.failure?.cycleNames == ["first", "late"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test("A thread that adds a member of a cycle which is being broken ends the others first")
     func memberThatEndsAtItsAdd() {
         let stage = TestQueue()

@@ -83,7 +83,7 @@ import Testing
         stage.queue.add(top + [middle, bottom])
         let suspect = CycleFinder.Suspect(operation: middle)
         // The sources have not been added, so the search in their direction ends within the budget.
-        #expect(CycleFinder.search([suspect], CycleFinder.Budget(links: 0, isBehind: false)) == .free)
+        #expect(CycleFinder.search([suspect], CycleFinder.Budget(links: 0, hasPostponedSearch: false)) == .free)
         var upstream: [AnyOperation] = []
         var next: AnyOperation? = bottom.dependencies.first
         while let operation = next {
@@ -91,7 +91,7 @@ import Testing
             next = operation.dependencies.first
         }
         stage.queue.add(upstream)
-        #expect(CycleFinder.search([suspect], CycleFinder.Budget(links: 0, isBehind: false)) == .undecided)
+        #expect(CycleFinder.search([suspect], CycleFinder.Budget(links: 0, hasPostponedSearch: false)) == .undecided)
         #expect(CycleFinder.search([suspect], .unlimited) == .free)
     }
 

@@ -10,7 +10,7 @@ private final class CounterBox {
 
     func expectOneMore() { wrapped.expectOneMore() }
     func linked(to sources: Int) -> DependencyCounter.Linked { wrapped.linked(to: sources) }
-    func countDown() -> DependencyCounter.Step { wrapped.countDown() }
+    func countDown() -> DependencyCounter.CountDownResult { wrapped.countDown() }
     func holdUnlessZero() -> Bool { wrapped.holdUnlessZero() }
     func leaveEndToLinking() -> Bool { wrapped.leaveEndToLinking() }
     func noteAwaited() { wrapped.noteAwaited() }
@@ -126,7 +126,7 @@ private final class CounterBox {
             hasFinished = isRegistered
         }
 
-        func note(_ step: DependencyCounter.Step) {
+        func note(_ step: DependencyCounter.CountDownResult) {
             switch step {
             case .waiting: break
             case .ready: readied += 1

@@ -86,8 +86,8 @@ import Testing
         for operation in operations { dependents.append(DependentList.Place(Unretained(operation))) }
         dependents.visit { dependent in
             dependent.use { operation in
-                links.append(operation.link)
-                operation.link = nil
+                links.append(operation.next)
+                operation.next = nil
             }
         }
         #expect(links.count == 4)

@@ -69,8 +69,8 @@ import Testing
                         countedDown.append(dependents.firstIndex { dependent.refers(to: $0) }!)
                         // The dependent is ready, so a list of the scheduler uses its links.
                         dependent.use { operation in
-                            operation.link = nil
-                            operation.backLink = nil
+                            operation.next = nil
+                            operation.previous = nil
                         }
                     }
                 }

@@ -7,7 +7,7 @@ import Testing
     private func life(in phase: Lifecycle.Phase, on worker: Worker? = nil) -> Lifecycle {
         var life = Lifecycle()
         if phase == .created { return life }
-        _ = life.claim()
+        _ = life.adopt()
         if phase == .added { return life }
         if let worker { _ = life.begin(on: worker) }
         if phase == .finishing {
@@ -24,7 +24,7 @@ import Testing
     @Test func goesThroughItsPhasesInOrder() {
         var life = Lifecycle()
         #expect(life.phase == .created)
-        _ = life.claim()
+        _ = life.adopt()
         #expect(life.phase == .added)
         #expect(life.begin(on: worker).isPlain)
         #expect(life.phase == .executing)
@@ -36,13 +36,13 @@ import Testing
 
     @Test func isClaimedOnce() {
         for (phase, expected) in [
-            (Lifecycle.Phase.created, "claimed"), (.added, "addedBefore"), (.executing, "addedBefore"),
+            (Lifecycle.Phase.created, "adopted"), (.added, "addedBefore"), (.executing, "addedBefore"),
             (.finishing, "finishedBefore"), (.finished, "finishedBefore"),
         ] {
             var life = life(in: phase, on: worker)
             let result =
-                switch life.claim() {
-                case .claimed: "claimed"
+                switch life.adopt() {
+                case .adopted: "adopted"
                 case .addedBefore: "addedBefore"
                 case .finishedBefore: "finishedBefore"
                 }
@@ -54,13 +54,13 @@ import Testing
         let dependent = AsyncOperation {}
         var life = Lifecycle()
         _ = life.register(DependentList.Place(Unretained(dependent)))
-        guard case .claimed(let isAwaited, _) = life.claim() else {
+        guard case .adopted(let isAwaited, _) = life.adopt() else {
             Issue.record()
             return
         }
         #expect(isAwaited)
         var other = Lifecycle()
-        guard case .claimed(let isAwaited, _) = other.claim() else {
+        guard case .adopted(let isAwaited, _) = other.adopt() else {
             Issue.record()
             return
         }
@@ -70,7 +70,7 @@ import Testing
     @Test("An operation whose only waiter was removed has nothing to wake at its finish")
     func removedWaiter() {
         let optionalState = OptionalState()
-        optionalState.waiters.append(Waiter(waking: .inform(SilentListener(), 0), body: nil))
+        optionalState.waiters.append(Waiter(receiver: .listener(SilentListener(), 0), body: nil))
         #expect(optionalState.hasFinishWork)
         optionalState.waiters.removeLast()
         #expect(!optionalState.hasFinishWork)
@@ -137,9 +137,73 @@ import Testing
         let late = waiting.finish()
         #expect(late.hasOptionalState && late.hasOpenWaits)
     }
+
+    @Test("A grant that arrives after an early end releases the operation")
+    func grantAfterAnEarlyEnd() {
+        var life = life(in: .added)
+        life.ensureOptionalState().preconditions.add([.mutuallyExclusive("x")])
+        guard case .request = life.nextAction(on: worker, isSkipped: false) else {
+            Issue.record()
+            return
+        }
+        let hasClaim = life.takeExclusionClaim()
+        #expect(hasClaim)
+        _ = life.finish()
+        guard case .ended = life.grantExclusions() else {
+            Issue.record()
+            return
+        }
+    }
+
+    @Test("A grant for an evaluation that arrives after the end releases nothing", arguments: [false, true])
+    func grantAfterTheEndOfAnEvaluation(hasHandler: Bool) {
+        var life = life(in: .added)
+        let condition = StoredCondition.closure(ClosureCondition(name: "yes", body: { _ in .satisfied }))
+        life.ensureOptionalState().preconditions.add(condition, [.mutuallyExclusive("x")])
+        if hasHandler { life.ensureOptionalState().handlers.addBeforeFinish { _ in } }
+        guard case .evaluate = life.nextAction(on: worker, isSkipped: false) else {
+            Issue.record()
+            return
+        }
+        if life.finishRun() != nil { #expect(!hasHandler) }
+        guard case .alreadyResumed = life.grantExclusions() else {
+            Issue.record()
+            return
+        }
+    }
+
+    /// The worker has taken a permit again for an operation that goes on, and none for one that is listed.
+    @Test("After a cancel during the evaluation, the wait ends only if the worker has taken a permit again")
+    func cancelDuringAnEvaluation() {
+        func evaluating() -> Lifecycle {
+            var life = life(in: .added)
+            let condition = StoredCondition.closure(ClosureCondition(name: "yes", body: { _ in .satisfied }))
+            life.ensureOptionalState().preconditions.add(condition, [])
+            if case .evaluate = life.nextAction(on: worker, isSkipped: false) {} else { Issue.record() }
+            #expect(life.optionalState?.openWaits == 1)
+            return life
+        }
+        var goingOn = evaluating()
+        _ = goingOn.cancel()
+        if case .cancelled = goingOn.resumeAfterConditions(on: worker) {} else { Issue.record() }
+        #expect(goingOn.optionalState?.openWaits == 0)
+        #expect(goingOn.phase == .evaluating)
+
+        var listed = evaluating()
+        _ = listed.cancel()
+        let isSatisfied = listed.satisfyConditions()
+        #expect(!isSatisfied)
+        #expect(listed.optionalState?.openWaits == 1)
+        #expect(listed.phase == .evaluating)
+
+        var satisfied = evaluating()
+        if case .run = satisfied.resumeAfterConditions(on: worker) {} else { Issue.record() }
+        #expect(satisfied.optionalState?.openWaits == 0)
+        #expect(satisfied.phase == .executing)
+    }
 }
 
-extension Lifecycle.Beginning {
+extension Lifecycle.BeginAction {
     fileprivate var isPlain: Bool { if case .plain = self { true } else { false } }
 
     var isWithOptionalState: Bool { if case .withOptionalState = self { true } else { false } }

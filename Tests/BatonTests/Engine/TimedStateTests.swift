@@ -41,8 +41,8 @@ import Testing
         let second = deadlines.add(.pauseEnd(Unretained(operation)), at: .seconds(2))
         #expect(timing.storePause(until: .seconds(2), ticket: second))
         #expect(!timing.storePause(until: .seconds(1), ticket: first))
-        #expect(timing.rareTiming?.pauseEnd == .seconds(2))
-        #expect(timing.rareTiming?.pauseTicket.flatMap { deadlines.remove($0) } != nil)
+        #expect(timing.rareTimedState?.pauseEnd == .seconds(2))
+        #expect(timing.rareTimedState?.pauseTicket.flatMap { deadlines.remove($0) } != nil)
         #expect(deadlines.next == .seconds(1))
     }
 }

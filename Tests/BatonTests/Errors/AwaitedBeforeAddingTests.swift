@@ -30,7 +30,7 @@ import Testing
         await queue.waitUntilIdle()
         #expect(reports.events.map(\.kind) == [.awaitedBeforeAdding])
         let text = "\(try #require(reports.events.first))"
-        #expect(text.hasPrefix("‘forgotten’: is awaited, and nobody has added it"))
+        #expect(text.hasPrefix("‘forgotten’ is awaited, and nobody has added it"))
     }
 
     @Test("A child is not reported, because its group adds it when the group starts")

@@ -33,9 +33,13 @@ import Testing
             (.inputMissing, .dependency, nil, .failure, "no input"),
             (.callbackDropped, .execution, nil, .failure, "callback"),
             (.queueReleased, .queue, nil, .failure, "released"),
-            (.queueShutDown, .queue, nil, .failure, "shut down"),
+            (.queueShutDown(), .queue, nil, .failure, "shut down"),
+            (
+                .queueShutDown(refused: flour, queue: "mill"), .queue, nil, .failure,
+                "the queue ‘mill’ had been shut down before ‘flour’ was added. Add it earlier, or to another queue"
+            ),
             (.exclusionDeadlock([bread, flour]), .condition, "bread", .failure, "‘bread’ → ‘flour’ → ‘bread’"),
-            (.misuse(Misuse(.addedTwice, operation: bread)), .misuse, "bread", .failure, "‘bread’: was added"),
+            (.misuse(Misuse(.addedTwice, operation: bread)), .misuse, "bread", .failure, "‘bread’ was added"),
         ]
     }
 
@@ -59,7 +63,7 @@ import Testing
         let cancelled = OperationError.dependencyFailed(
             source: flour, via: bread, cause: .cancelled(reason: .requested))
         #expect((cancelled.underlyingError as? OperationError)?.inShort == "cancelled on request")
-        for error in [OperationError.inputMissing, .queueReleased, .queueShutDown, .cancelled(reason: .queue)] {
+        for error in [OperationError.inputMissing, .queueReleased, .queueShutDown(), .cancelled(reason: .queue)] {
             #expect(error.underlyingError == nil)
         }
     }
@@ -67,7 +71,7 @@ import Testing
     @Test("A reason for a skip is the sentence of the error, on one line")
     func skipReasons() {
         let reasons: [(SkipReason, String)] = [
-            (.edge(source: flour, outcome: .failure), "skipped, because ‘flour’ ended with failure"),
+            (.edge(source: flour, outcome: .failure), "skipped, because ‘flour’ failed"),
             (.condition("no\nflour"), "skipped by a condition: no flour"),
             (.duplicate(of: bread), "skipped, because ‘bread’ does the same already"),
         ]
@@ -75,6 +79,70 @@ import Testing
             #expect(reason.description == text)
             #expect(OperationError.skipped(reason).description == text)
         }
+    }
+
+    @Test("A skip says what asked for another outcome")
+    func demandsOfSkips() {
+        let stage = TestQueue()
+        for (policy, text) in [
+            (DependencyPolicy.failure, "skipped, because ‘a’ succeeded, and the dependency asks for a failure"),
+            (.success, "success"), (.noFailure, "success"),
+        ] {
+            let source = stage.noting("a")
+            let dependent = stage.noting("b").addDependency(source, on: policy)
+            stage.run(source, dependent)
+            #expect(dependent.ending == text)
+        }
+        let skipped = stage.noting("a").addCondition("never") { _ in .skip("no") }
+        let dependent = stage.noting("b").addDependency(skipped, on: .success)
+        stage.run(skipped, dependent)
+        #expect(dependent.ending == "skipped, because ‘a’ was skipped, and the dependency asks for a success")
+    }
+
+    @Test("Texts that the user has left empty leave no punctuation behind")
+    func blankTexts() {
+        struct Silent: Error, CustomStringConvertible {
+            var description: String { " " }
+        }
+        let texts: [(OperationError, String)] = [
+            (.cancelled(reason: .because("")), "cancelled on request"),
+            (.cancelled(reason: .because(" \n")), "cancelled on request"),
+            (.skipped(.condition("")), "skipped by a condition"),
+            (.failed(Silent()), "Silent"),
+            (.conditionFailed(condition: "", cause: Silent()), "a condition failed: Silent"),
+            (
+                .conditionFailed(condition: "", cause: ConditionError.satisfied("")),
+                "a condition failed: a condition is satisfied"
+            ),
+            (.timedOut(after: .seconds(1), waitingFor: ""), "timed out after 1.0 seconds"),
+        ]
+        for (error, text) in texts { #expect("\(error)" == text) }
+        #expect("\(ConditionError.neitherSatisfied(Silent(), Oops()))" == "neither: Silent; nor: oops")
+        #expect("\(CircuitOpenError(circuit: "", timeUntilTrial: nil))".hasPrefix("the circuit is half open"))
+        #expect(CircuitBreaker("", failures: 1, retryAfter: .zero).name == "circuit breaker")
+        #expect(Exclusion.mutuallyExclusive("x", within: OperationScope("")).name == "‘x’")
+        let queue = AsyncOperationQueue(name: "", isSuspended: true)
+        #expect(queue.name == nil)
+        let operation = queue.add("operation") {}
+        #expect("\(operation.explain())".contains("and its queue is suspended"))
+        operation.cancel()
+    }
+
+    @Test("Quotes in a name differ from the quotes around it")
+    func quotesInNames() {
+        func text(_ name: String) -> String { AsyncOperation(name) {}.reference.description }
+        #expect(text("‘bread’") == "‘“bread”’")
+        #expect(text("dependencies of ‘bread’") == "‘dependencies of “bread”’")
+        #expect(text("not ‘the “inner ‘part’” of’") == "‘not “the ‘inner “part”’ of”’")
+        #expect(text("Ann’s “bread”") == "‘Ann’s “bread”’")
+        #expect(text("it ‘isn’t’ over") == "‘it “isn’t” over’")
+        #expect(text("open ‘ end") == "‘open ‘ end’")
+        #expect(text("\"bread\"") == "‘\"bread\"’")
+        #expect(
+            "\(OperationError.conditionFailed(condition: "not ‘gpu’", cause: ConditionError.satisfied("‘gpu’")))"
+                == "the condition ‘not “gpu”’ failed: ‘“gpu”’ is satisfied")
+        #expect(Exclusion.mutuallyExclusive("the ‘gpu’").name == "‘the “gpu”’")
+        #expect(QueueReference(name: "‘q’", number: 1).description == "‘“q”’")
     }
 
     @Test func everyReasonEndsASentence() {
@@ -86,11 +154,34 @@ import Testing
         for (reason, text) in reasons { #expect(reason.description == text) }
     }
 
+    /// The misuses whose texts are predicates of sentences about the operation, with the beginnings of the texts.
+    private var predicates: [Misuse.Kind: String] {
+        [
+            .addedTwice: "was added to a queue twice; ", .addedWithReader(flour): "was added to another queue with ",
+            .awaitedBeforeAdding: "is awaited, and nobody has added it, ",
+            .ranFinishedOperation(in: flour): "had finished without an output before ",
+            .waitedForItsOwnQueue("drain"): "called drain of its own queue, ",
+            .idlenessCycle([flour]): "waited for the idleness of another queue, ",
+            .invalidAttempts(0): "cannot make 0 attempts; ", .invalidCount(-1): "cannot repeat -1 times; ",
+        ]
+    }
+
+    @Test("A misuse that is told by a verb is a sentence about the operation")
+    func sentencesAboutTheOperation() {
+        for (kind, text) in predicates {
+            #expect(Misuse(kind, operation: bread).description.hasPrefix("‘bread’ \(text)"))
+        }
+    }
+
     @Test func everyMisuseSaysWhatWhereAndWhatToDo() {
         let place = CallSite(file: "Kitchen/Oven.swift", line: 7)
         let kinds: [(Misuse.Kind, String)] = [
             (.addedTwice, "was added to the queue ‘kitchen’ before"),
-            (.changedAfterAdding("name"), "name changed after"),
+            (.changedAfterAdding("the name"), "the name changed after"),
+            (
+                .addedBeforeOrderedGroup(bread, before: flour),
+                "was added before the ordered group ‘bread’ started, so it does not wait for ‘flour’"
+            ),
             (.removedInput(flour), "‘flour’"),
             (.invalidWidth(-3), "-3"), (.invalidThreadCount(-4), "-4 threads"),
             (.invalidWaitingLimit(0), "cannot be 0"),
@@ -112,7 +203,7 @@ import Testing
         for (kind, text) in kinds {
             let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)
             #expect(misuse.description.contains(text))
-            #expect(misuse.description.hasPrefix("‘bread’: "))
+            #expect(misuse.description.hasPrefix(predicates.keys.contains(kind) ? "‘bread’ " : "‘bread’: "))
             #expect(misuse.description.hasSuffix(" (Kitchen/Oven.swift:7)"))
             #expect(Misuse(kind, queue: "kitchen").description.hasPrefix("queue ‘kitchen’: "))
         }

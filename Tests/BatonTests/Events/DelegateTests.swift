@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DelegateTests {
     let stage = TestQueue()
 
-    private final class Noting: OperationDelegate {
+    private final class RecordingDelegate: OperationDelegate {
         let log = EventLog<String>()
 
         func operationDidStart(_ operation: OperationReference) async { log("\(operation.name) start") }
@@ -38,7 +38,7 @@ import Testing
 
     @Test("A delegate is called for a start, a product, a cancel and a finish")
     func itIsToldOfEveryMoment() {
-        let (ofQueue, ofOperation) = (Noting(), Noting())
+        let (ofQueue, ofOperation) = (RecordingDelegate(), RecordingDelegate())
         stage.queue.delegate = ofQueue
         let operation = AsyncOperation("a") { context in
             try context.produce(AsyncOperation("product") {})
@@ -58,7 +58,7 @@ import Testing
 
     @Test("A delegate is not retained")
     func itIsNotRetained() {
-        var delegate: Noting? = Noting()
+        var delegate: RecordingDelegate? = RecordingDelegate()
         let log = delegate!.log
         stage.queue.delegate = delegate
         let operation = stage.noting("a")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func anotherOneTakesItsPlace() {
-        let (first, second) = (Noting(), Noting())
+        let (first, second) = (RecordingDelegate(), RecordingDelegate())
         let operation = stage.noting("a")
         for delegate in [first, second] {
             stage.queue.delegate = delegate
@@ -88,7 +88,7 @@ import Testing
 
     @Test("A delegate that is set after the finish is called for the finish")
     func oneThatIsSetAfterTheFinishIsToldOfIt() {
-        let delegate = Noting()
+        let delegate = RecordingDelegate()
         let operation = stage.noting("a")
         stage.run(operation)
         operation.delegate = delegate

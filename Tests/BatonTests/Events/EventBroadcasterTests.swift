@@ -32,9 +32,9 @@ import Testing
         // The queue was not suspended, so this is not a change.
         subscriptions.noteSuspension(false, number: 3, at: .seconds(5))
         subscriptions.noteSuspension(true, number: 4, at: .seconds(6))
-        let told = subscriptions.withReader(recorder) { $0.takeSuspensions() }
+        let suspensions = subscriptions.withReader(recorder) { $0.takeSuspensions() }
         #expect(
-            told == [
+            suspensions == [
                 SuspensionChange(time: .seconds(1), isSuspended: true),
                 SuspensionChange(time: .seconds(3), isSuspended: false),
                 SuspensionChange(time: .seconds(6), isSuspended: true),

@@ -12,10 +12,12 @@ import Testing
     /// Another thread cancels the operation while it finishes. In every interleaving the events come in a possible
     /// order.
     @Test func G27_eventsComeInTheOrderOfTheLifeWhenACancelRacesWithTheFinish() async {
-        let told = Locked<[UInt64: [OperationEvent]]>([:])
+        let received = Locked<[UInt64: [OperationEvent]]>([:])
         let queue = AsyncOperationQueue()
-        let observation = queue.observe { event in told.withLock { $0[event.operation.id, default: []].append(event) } }
-        for round in 0..<2000 {
+        let observation = queue.observe { event in
+            received.withLock { $0[event.operation.id, default: []].append(event) }
+        }
+        for round in 0..<tries(2000) {
             let operation = AsyncOperation("a") { for _ in 0..<round % 4 { await Task.yield() } }
             // In some rounds the cancellation also races with the add.
             if round % 5 > 0 { queue.add(operation) }
@@ -31,12 +33,12 @@ import Testing
             ["added", "ready", "started", "cancel", "finished success"],
             ["added", "ready", "cancel", "finished cancelled"], ["added", "cancel", "finished cancelled"],
         ]
-        let all = told.withLock { $0 }
+        let all = received.withLock { $0 }
         for events in all.values {
             let short = events.map { $0.inShort.split(separator: " ").dropFirst().joined(separator: " ") }
             #expect(orders.contains(short), "\(short)")
         }
-        #expect(all.count >= 1600, "Those that were added before anybody cancelled them.")
+        #expect(all.count >= tries(1600), "Those that were added before anybody cancelled them.")
     }
 
     /// When a task has received the outcome, the stream already contains the finish event, so that a recording never
@@ -45,7 +47,7 @@ import Testing
         let queue = AsyncOperationQueue()
         let events = queue.events
         var missing = 0
-        for round in 0..<5000 {
+        for round in 0..<tries(5000) {
             let operation = AsyncOperation("a") { for _ in 0..<round % 3 { await Task.yield() } }
             queue.add(operation)
             async let cancelled: Void = round % 4 == 0 ? operation.cancel() : ()
@@ -64,7 +66,7 @@ import Testing
         let queue = AsyncOperationQueue()
         let events = queue.events
         var missing = 0
-        for round in 0..<5000 {
+        for round in 0..<tries(5000) {
             let operation = AsyncOperation("a") { for _ in 0..<round % 3 { await Task.yield() } }
             queue.add(operation)
             async let cancelled: Void = round % 4 != 0 ? operation.cancel() : ()
@@ -79,9 +81,9 @@ import Testing
 
     @Test func G27_numbersRiseStrictlyWhateverThreadTells() async {
         let queues = (0..<4).map { _ in AsyncOperationQueue() }
-        let told = Locked<[UInt32: [OperationEvent]]>([:])
+        let received = Locked<[UInt32: [OperationEvent]]>([:])
         let observations = queues.map { queue in
-            queue.observe { event in told.withLock { $0[event.queue!.number, default: []].append(event) } }
+            queue.observe { event in received.withLock { $0[event.queue!.number, default: []].append(event) } }
         }
         await withTaskGroup { group in
             for adder in 0..<4 {
@@ -99,7 +101,7 @@ import Testing
         }
         for queue in queues { await queue.waitUntilIdle() }
         for observation in observations { await observation.delivered() }
-        for (_, events) in told.withLock({ $0 }) {
+        for (_, events) in received.withLock({ $0 }) {
             #expect(zip(events, events.dropFirst()).allSatisfy { $0.number < $1.number && $0.time <= $1.time })
             let finishes = events.filter(\.isFinish).map(\.operation)
             #expect(finishes.count == 500 && Set(finishes).count == 500)
@@ -122,11 +124,11 @@ import Testing
 
     /// The seed also determines everything that the observers do.
     @Test func G27_underEveryScheduleWithAnObserverThatAddsAndCancels() async throws {
-        try await exploring(schedules: 300) { scheduler in
+        try await exploring(schedules: tries(300)) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
-            let told = Locked<[UInt64: [String]]>([:])
+            let received = Locked<[UInt64: [String]]>([:])
             let observation = queue.observe { event in
-                told.withLock { $0[event.operation.id, default: []].append(event.inShort) }
+                received.withLock { $0[event.operation.id, default: []].append(event.inShort) }
             }
             let victims = (0..<4).map { number in AsyncOperation("victim \(number)") { await Task.yield() } }
             let meddling = queue.observe { event in
@@ -145,7 +147,7 @@ import Testing
             await queue.waitUntilIdle()
             await observation.delivered()
             for victim in victims {
-                let events = told.withLock { $0[victim.reference.id] } ?? []
+                let events = received.withLock { $0[victim.reference.id] } ?? []
                 try #require(events.first?.hasSuffix("added first") == true)
                 try #require(events.last?.contains("finished") == true)
                 let wasCancelled = events.contains { $0.hasSuffix(" cancel") }
@@ -166,10 +168,10 @@ import Testing
         stage.run(operation)
         #expect(
             notes.events == [
-                "a added", "a ready", "a started", "a finished success", "a misuse changedAfterAdding(\"name\")",
+                "a added", "a ready", "a started", "a finished success", "a misuse changedAfterAdding(\"the name\")",
                 "a misuse addedTwice",
             ])
-        #expect(stage.misuseKinds == [.changedAfterAdding("name"), .addedTwice])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the name"), .addedTwice])
     }
 
     @Test func G10_misuseOfOneThatIsWaitingIsAnEvent() {
@@ -179,7 +181,7 @@ import Testing
         stage.run(operation)
         operation.addDependency(stage.noting("b"))
         stage.steps.runAll()
-        #expect(notes.events == ["a added", "a ready", "a misuse changedAfterAdding(\"a dependency\")"])
+        #expect(notes.events == ["a added", "a ready", "a misuse changedAfterAdding(\"the dependency on ‘b’\")"])
         stage.queue.isSuspended = false
         stage.steps.runAll()
     }
@@ -209,18 +211,18 @@ import Testing
     @Test func G29_anObserverThatBlocksItsThreadHoldsUpNobody() async {
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
         let barrier = Barrier()
-        let (blocked, told) = (EventLog<Void>(), EventLog<String>())
+        let (blocked, received) = (EventLog<Void>(), EventLog<String>())
         let observation = queue.observe { _ in
             blocked(())
             barrier.block()
         }
-        queue.observe { told($0.inShort) }
+        queue.observe { received($0.inShort) }
         queue.add(AsyncOperation("a") {})
         await blocked.waitForCount(1)
         queue.add(AsyncOperation("b") {})
         await queue.waitUntilIdle()
-        await told.waitForCount(8)
-        #expect(told.events.contains("b finished success"))
+        await received.waitForCount(8)
+        #expect(received.events.contains("b finished success"))
         #expect(blocked.count == 1)
         barrier.open()
         await observation.delivered()
@@ -282,7 +284,7 @@ import Testing
 
     /// An event that was dropped or never read can contain an object of the user, whose `deinit` may call the queue.
     @Test func G31_whatIsNotReadIsReleasedWithoutALock() {
-        final class Meddling: Error, Sendable {
+        final class QueueCallingError: Error, Sendable {
             let queue: AsyncOperationQueue
             init(_ queue: AsyncOperationQueue) { self.queue = queue }
             deinit { _ = queue.events }
@@ -291,7 +293,7 @@ import Testing
         do {
             let events = stage.queue.events(buffering: .newest(1))
             for _ in 0..<3 {
-                let operation = AsyncOperation<Void> { [queue = stage.queue] in throw Meddling(queue) }
+                let operation = AsyncOperation<Void> { [queue = stage.queue] in throw QueueCallingError(queue) }
                 stage.run(operation)
             }
             withExtendedLifetime(events) {}
@@ -324,15 +326,17 @@ import Testing
         for _ in 0..<300 {
             let queue = AsyncOperationQueue()
             async let adding: Void = { for _ in 0..<30 { queue.add {} } }()
-            let told = Locked<[String: Int]>([:])
+            let received = Locked<[String: Int]>([:])
             let observation = queue.observe { event in
-                told.withLock { $0[event.inShort.split(separator: " ").last.map(String.init) ?? "", default: 0] += 1 }
+                received.withLock {
+                    $0[event.inShort.split(separator: " ").last.map(String.init) ?? "", default: 0] += 1
+                }
             }
             for _ in 0..<10 { queue.add(AsyncOperation("mine") {}) }
             await adding
             await queue.waitUntilIdle()
             await observation.delivered()
-            let counts = told.withLock { $0 }
+            let counts = received.withLock { $0 }
             #expect(counts["added", default: 0] >= 10)
             #expect(counts["success", default: 0] >= counts["added", default: 0])
         }

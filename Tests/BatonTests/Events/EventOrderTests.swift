@@ -103,7 +103,7 @@ import Testing
     /// A worker has taken up the operation, and has not started its body.
     @Test func aCancelBetweenWorkerAndBodyIsToldAfterTheStart() {
         var life = Lifecycle()
-        _ = life.claim()
+        _ = life.adopt()
         let worker = Worker()
         life.ensureOptionalState().beginOutbox(broadcaster: EventBroadcaster())
         #expect(life.begin(on: worker).isWithOptionalState)
@@ -202,7 +202,7 @@ import Testing
             try await context.run(stage.noting("run", after: stage.noting("upstream")))
             try context.produce(stage.noting("product"))
         }
-        let rule = stage.noting("withPreconditions").addCondition(Bringing(child: stage.noting("brought")))
+        let rule = stage.noting("withPreconditions").addCondition(DependencyCondition(child: stage.noting("brought")))
         stage.run(group, runs, rule)
         #expect(
             Set(parents.events) == [
@@ -212,7 +212,7 @@ import Testing
             ])
     }
 
-    private struct Bringing: OperationCondition {
+    private struct DependencyCondition: OperationCondition {
         let child: AnyOperation
 
         func dependency(for operation: AnyOperation) -> AnyOperation? { child }

@@ -56,7 +56,7 @@ import Testing
         #expect(ofIt == ["a ready", "a started", "a finished success"])
     }
 
-    /// The misuse of an operation is reported when other operations of the same add are claimed, and are not yet in the
+    /// The misuse of an operation is reported when other operations of the same add are adopted, and are not yet in the
     /// queue.
     @Test("An observer that is added during an add gets the later events")
     func oneThatComesInTheMiddleOfAnAddIsToldOfWhatFollows() {
@@ -111,11 +111,11 @@ import Testing
     }
 
     @Test func theObserverOfAnEarlyCancelledOperationIsToldWithoutAQueue() async {
-        let told = EventLog<String>()
-        let operation = AsyncOperation("a") {}.observe { told($0.inShort) }
+        let received = EventLog<String>()
+        let operation = AsyncOperation("a") {}.observe { received($0.inShort) }
         operation.cancel()
-        await told.waitForCount(2)
-        #expect(told.events == ["a cancel", "a finished cancelled"])
+        await received.waitForCount(2)
+        #expect(received.events == ["a cancel", "a finished cancelled"])
     }
 
     @Test func anObserverMayAddOperations() {
@@ -145,40 +145,40 @@ import Testing
 
     @Test func anObserverMayObserveAndTakeItselfAway() {
         let own = Locked<OperationObservation?>(nil)
-        let told = EventLog<String>()
+        let received = EventLog<String>()
         let observation = stage.queue.observe { [stage] event in
-            told(event.inShort)
-            stage.queue.observe { told("inner \($0.inShort)") }
+            received(event.inShort)
+            stage.queue.observe { received("inner \($0.inShort)") }
             own.withLock { $0.take() }?.cancel()
         }
         own.withLock { $0 = observation }
         stage.run(stage.noting("a"))
-        #expect(told.events.filter { !$0.hasPrefix("inner") } == ["a added"])
-        #expect(told.events.contains("inner a finished success"))
+        #expect(received.events.filter { !$0.hasPrefix("inner") } == ["a added"])
+        #expect(received.events.contains("inner a finished success"))
     }
 
     @Test("An observer that cancels its task is called on another task")
     func oneThatCancelsItsOwnTaskIsCalledOnAnother() {
-        let told = EventLog<Bool>()
+        let received = EventLog<Bool>()
         stage.queue.observe { _ in
-            told(Task.isCancelled)
+            received(Task.isCancelled)
             withUnsafeCurrentTask { $0?.cancel() }
         }
         stage.run(stage.noting("a"))
-        #expect(told.events == [false, false, false, false])
+        #expect(received.events == [false, false, false, false])
     }
 
     @Test @MainActor func aBlockRunsOnTheIsolationItDeclares() async {
         let queue = AsyncOperationQueue()
-        let told = EventLog<String>()
+        let received = EventLog<String>()
         let observation = queue.observe { @MainActor event in
             MainActor.assertIsolated()
-            told(event.inShort)
+            received(event.inShort)
         }
         queue.add(AsyncOperation("a") {})
         await queue.waitUntilIdle()
         await observation.delivered()
-        #expect(told.events == ["a added", "a ready", "a started", "a finished success"])
+        #expect(received.events == ["a added", "a ready", "a started", "a finished success"])
     }
 
     @Test func deliveredReturnsWhenEverythingBeforeItWasTold() {

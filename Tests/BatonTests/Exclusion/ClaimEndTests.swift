@@ -58,7 +58,7 @@ import Testing
         let name = Names()
         let stage = TestQueue()
         let asking = stage.noting("asking")
-        asking.addCondition(Asking(exclusions: [.mutuallyExclusive(name("x"))]))
+        asking.addCondition(ExclusionCondition(exclusions: [.mutuallyExclusive(name("x"))]))
         let holder = AsyncOperation("holder") { _ = try? await asking.value }
         stage.run(holder.addCondition(.mutuallyExclusive(name("x"))), asking)
         #expect(asking.ending == "deadlock asking holder")
@@ -73,7 +73,7 @@ import Testing
         let stage = TestQueue()
         let gate = Gate()
         let asking = stage.noting("asking")
-        asking.addCondition(Asking(exclusions: [.mutuallyExclusive(name("x"))]))
+        asking.addCondition(ExclusionCondition(exclusions: [.mutuallyExclusive(name("x"))]))
         let holder = AsyncOperation("holder") {
             await gate.wait()
             asking.cancel()
@@ -86,9 +86,56 @@ import Testing
         #expect(holder.ending == "success")
         #expect(ExclusionManager.isFree(.text(name("x"))))
     }
+
+    /// The worker that runs the evaluation owns the queue's reference to the operation. If the late grant released that
+    /// reference as well, the operation would be freed while others still use it.
+    @Test("A grant that arrives after the end of an evaluation releases nothing", arguments: [false, true])
+    func grantAfterTheEndOfAnEvaluation(hasHandler: Bool) {
+        let name = Names()
+        let stage = TestQueue()
+        let (steps, clock) = (StepExecutor(), LateClock())
+        let queue = AsyncOperationQueue(executor: steps, clock: clock)
+        func limited(_ name: String) -> AsyncOperation<Void> {
+            AsyncOperation(name) {}.addCondition(.rate("starts", 1, per: .seconds(1)))
+        }
+        weak var observed: AnyOperation?
+        func run() -> Unretained<AnyOperation> {
+            let asking = stage.noting("asking")
+            let reference = Retained<AnyOperation>(asking).handOver()
+            observed = asking
+            asking.addCondition(ExclusionCondition(exclusions: [.mutuallyExclusive(name("x"))]))
+            if hasHandler { asking.willFinish { _ in await Task.yield() } }
+            queue.add(limited("first"))
+            steps.runAll()
+            // The second operation holds the exclusion when it asks the rate, which refuses the start. It releases the
+            // exclusion, and reads the clock before it passes the grant on.
+            clock.afterNextReading {
+                stage.run(asking)
+                #expect(ExclusionManager.wait(of: asking, upTo: 1) != nil)
+                clock.afterNextReading {
+                    #expect(ExclusionManager.wait(of: asking, upTo: 1) == nil)
+                    asking.cancel()
+                    stage.steps.runAll()
+                    #expect(asking.ending == "cancelled on request")
+                }
+            }
+            queue.add(limited("second").addCondition(.mutuallyExclusive(name("x"))))
+            steps.runAll()
+            #expect(asking.hasFinished)
+            return reference
+        }
+        // From now on this is the only reference, so the operation is freed already if it was released too often.
+        let reference = run()
+        #expect(observed != nil)
+        if observed != nil { Retained(handedOver: reference).release() }
+        #expect(observed == nil)
+        queue.cancelAll()
+        steps.runAll()
+        #expect(ExclusionManager.isFree(.text(name("x"))))
+    }
 }
 
-private struct Asking: OperationCondition {
+private struct ExclusionCondition: OperationCondition {
     let exclusions: [Exclusion]
 
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }

@@ -43,7 +43,7 @@ struct GroupStateMachineTests {
             #expect(machine.fail(failure("group")) == ["b"])
             #expect(machine.fail(failure("again")) == [])
             #expect(machine.insert("c") == .refused)
-            #expect(machine.ended(1, failure("b", .cancelled(reason: .requested)), isCutOff: true).isOver)
+            #expect(machine.ended(1, failure("b", .cancelled(reason: .requested)), isCutOff: true).hasEnded)
             let expected = policy == .firstSuccess ? ["group", "a"] : ["group"]
             #expect(machine.outcome?.map(\.operation.name) == expected)
             #expect(machine.fail(failure("late")) == [])
@@ -63,9 +63,9 @@ struct GroupStateMachineTests {
     @Test("A group is over when its last child has ended")
     func itIsOverWithTheLast() {
         var machine = started(.collectAll, "a", "b")
-        #expect(!machine.ended(1, nil).isOver)
+        #expect(!machine.ended(1, nil).hasEnded)
         #expect(machine.waitsFor == ["a"])
-        #expect(machine.ended(0, nil).isOver)
+        #expect(machine.ended(0, nil).hasEnded)
         #expect(machine.outcome == nil)
         #expect(machine.insert("c") == .refused)
     }
@@ -74,11 +74,11 @@ struct GroupStateMachineTests {
     func itIsNotOverWhileItStarts() {
         var machine = machine(.collectAll, "a", "b")
         _ = machine.start()
-        #expect(!machine.ended(0, nil).isOver)
-        #expect(!machine.ended(1, nil).isOver)
+        #expect(!machine.ended(0, nil).hasEnded)
+        #expect(!machine.ended(1, nil).hasEnded)
         #expect(machine.insert("c") == .start(2))
         #expect(machine.didStartChildren() == false)
-        #expect(!machine.ended(2, nil).isOver)
+        #expect(!machine.ended(2, nil).hasEnded)
         #expect(machine.didStartChildren() == true)
         #expect(machine.insert("d") == .refused)
     }
@@ -103,7 +103,7 @@ struct GroupStateMachineTests {
         #expect(machine.ended(1, failure("b")).cancel == ["a", "c"])
         #expect(machine.insert("d") == .refused)
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
-        #expect(machine.ended(2, failure("c", .cancelled(reason: .requested)), isCutOff: true).isOver)
+        #expect(machine.ended(2, failure("c", .cancelled(reason: .requested)), isCutOff: true).hasEnded)
         #expect(machine.outcome?.map(\.operation.name) == ["a", "b"])
     }
 
@@ -121,7 +121,7 @@ struct GroupStateMachineTests {
     func oneSuccessIsEnough() {
         var machine = started(.firstSuccess, "a", "b")
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
-        #expect(machine.ended(1, nil).isOver)
+        #expect(machine.ended(1, nil).hasEnded)
         #expect(machine.outcome == nil)
     }
 
@@ -135,7 +135,7 @@ struct GroupStateMachineTests {
         }
         #expect(machine.didStartChildren() == false)
         let cut = failure("a", .cancelled(reason: .requested))
-        #expect(machine.ended(0, cut, isCutOff: true).isOver)
+        #expect(machine.ended(0, cut, isCutOff: true).hasEnded)
         #expect(machine.outcome?.isEmpty == true)
     }
 

@@ -49,6 +49,32 @@ import Testing
 
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
+    @Test("A group that fails before it starts does not wait for a child that waits for it", arguments: [false, true])
+    func failedBeforeItStartsAndAwaited(inAHandler: Bool) {
+        let stage = TestQueue()
+        let gate = Gate()
+        let groups = EventLog<GroupOperation>()
+        let child = AsyncOperation("child") {
+            if inAHandler { return }
+            await gate.wait()
+            try await groups.events[0].waitUntilFinished()
+        }
+        if inAHandler {
+            child.willFinish { _ in
+                await gate.wait()
+                try? await groups.events[0].waitUntilFinished()
+            }
+        }
+        let group = GroupOperation("group", child)
+        groups(group)
+        stage.run(child)
+        group.fail(Oops())
+        gate.open()
+        stage.run(group)
+        #expect(child.hasFinished && group.hasFinished)
+        stage.queue.cancelAll()
+    }
+
     @Test("A group finishes when all of its children have finished")
     func itFinishesWhenAllItsChildrenHave() {
         let stage = TestQueue(width: 1)
@@ -134,6 +160,24 @@ import Testing
         #expect(hopeless.ending == "group: one failed: one; two failed: two")
     }
 
+    @Test("A group that wants one success names its children if all were skipped")
+    func theFirstSuccessOfSkippedChildren() {
+        let stage = TestQueue()
+        let skipped = ["one", "two"].map { name in
+            stage.noting(name).addCondition("is new") { _ in .skip("\(name) is old") }
+        }
+        let after = stage.noting("after").addDependency(skipped[1], on: .success)
+        let group = GroupOperation("group", [skipped[0], skipped[1], after], policy: .firstSuccess)
+        stage.run(group)
+        #expect(
+            "\(group.error!)" == "has no child that could succeed: ‘one’: skipped by a condition: one is old; "
+                + "‘two’: skipped by a condition: two is old; 1 did not run because of them")
+        let mixed = GroupOperation(
+            stage.noting("three").addCondition("is new") { _ in .skip("old") }, failing("four"), policy: .firstSuccess)
+        stage.run(mixed)
+        #expect(mixed.ending == "group: four failed: four")
+    }
+
     // MARK: Order
 
     @Test func anOrderedGroupRunsOneAfterAnother() {
@@ -149,6 +193,25 @@ import Testing
         #expect(group.ending == "success")
     }
 
+    @Test("The error of a group that was ended from outside does not count the group among its children")
+    func failuresOfTheGroupItself() {
+        let stage = TestQueue()
+        let alone = GroupOperation("alone", stage.noting("child"))
+        alone.fail(Oops())
+        let both = GroupOperation("both", policy: .collectAll)
+        let child = AsyncOperation<Void>("child") { throw Oops() }
+        let last = AsyncOperation<Void>("last") { [weak both] in both?.fail(Oops(text: "out of paper")) }
+        try! both.add(child)
+        try! both.add(last.addDependency(child))
+        let outer = GroupOperation("outer", both)
+        stage.run(alone, outer)
+        #expect("\(alone.error!)" == "the group itself failed: oops")
+        let text = "the group itself failed: out of paper; 1 of its children failed as well: ‘child’: oops"
+        #expect("\(both.error!)" == text)
+        #expect("\(outer.error!)" == "1 of the group failed: ‘both’: \(text)")
+        #expect(both.error?.underlyingError as? Oops == Oops(text: "out of paper"))
+    }
+
     @Test func anOrderedGroupWhoseSecondChildFails() {
         for (policy, ran, ending) in [
             (GroupPolicy.failFast, ["one"], "group: two failed: two"),
@@ -161,7 +224,8 @@ import Testing
             stage.run(group)
             #expect(stage.ran == ran)
             #expect(group.ending == ending)
-            #expect(third.ending == (policy == .failFast ? "skipped, because ‘two’ ended with failure" : "success"))
+            let skip = "skipped, because ‘two’ failed, and the ordered group goes on only after a success"
+            #expect(third.ending == (policy == .failFast ? skip : "success"))
         }
     }
 
@@ -187,6 +251,22 @@ import Testing
         stage.run(group)
         #expect(stage.ran == ["first", "second"])
         #expect(group.ending == "success")
+    }
+
+    @Test("A child that ran before its ordered group started is reported", arguments: [false, true])
+    func aChildOfAnOrderedGroupThatRanBefore(isOrderedFirst: Bool) {
+        let stage = TestQueue(width: 1, isSuspended: true)
+        let (backUp, migrate) = (failing("back up"), stage.noting("migrate"))
+        let ordered = GroupOperation("ordered", .ordered, backUp, migrate)
+        let report = GroupOperation("report", migrate.then("read") { _ in })
+        stage.queue.add(isOrderedFirst ? [ordered, report] : [report, ordered])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == (isOrderedFirst ? [] : ["migrate"]))
+        let late = Misuse.Kind.addedBeforeOrderedGroup(ordered.reference, before: backUp.reference)
+        #expect(stage.misuseKinds == (isOrderedFirst ? [] : [late]))
+        #expect(stage.misuses.events.allSatisfy { $0.operation == migrate.reference })
+        #expect(ordered.ending == "group: back up failed: back up", "\(ordered.ending)")
     }
 
     @Test func aChildAddedToAnOrderedGroupComesLast() throws {

@@ -15,8 +15,8 @@ extension GroupTests {
         #expect(group.ending == "success")
     }
 
-    /// Groups with something around their body wait on a task of their own.
-    @Test func surroundedGroupsHaveATask() {
+    /// Groups with a timeout, an executor or an `around` hook wait on a task of their own.
+    @Test func aGroupWithATimeoutAnExecutorOrAHookHasATask() {
         let stage = TestQueue(width: 1)
         let timed = GroupOperation(stage.noting("timed")).timeout(.seconds(1))
         let elsewhere = GroupOperation(stage.noting("elsewhere"))
@@ -41,7 +41,8 @@ extension GroupTests {
         #expect(stage.ran == ["child", "child has finished", "inner has finished", "outer has finished"])
     }
 
-    /// The next operation is chosen from those that the group releases before the worker of its last child continues.
+    /// The operations that a finishing group releases become ready before the worker of its last child picks its next
+    /// operation.
     @Test func dependentsOfAGroupKeepTheirPriority() {
         let stage = TestQueue(width: 1)
         let group = GroupOperation(stage.noting("child"))
@@ -63,7 +64,7 @@ extension GroupTests {
 
     /// The task of the worker is cancelled together with the group, so no other operation may run there, whether a
     /// child is left or not.
-    @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsWorker(hasChildLeft: Bool) {
+    @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsWorker(hasUnfinishedChild: Bool) {
         let cancelled = Locked<AnyOperation?>(nil)
         let stage = TestQueue(width: 2) { event in
             guard case .started = event.kind, event.operation.name == "group" else { return }
@@ -71,13 +72,13 @@ extension GroupTests {
         }
         let gate = Gate()
         let left = stage.waiting("left", at: gate)
-        let children = [stage.noting("never")] + (hasChildLeft ? [left] : [])
+        let children = [stage.noting("never")] + (hasUnfinishedChild ? [left] : [])
         let group = GroupOperation("group", children)
         cancelled.withLock { $0 = group }
         stage.run(left)
         stage.run(group, AsyncOperation("other") { stage.log("other, cancelled: \(Task.isCancelled)") })
         #expect(stage.ran == ["left", "other, cancelled: false"])
-        #expect(group.hasFinished == !hasChildLeft)
+        #expect(group.hasFinished == !hasUnfinishedChild)
         gate.open()
         stage.steps.runAll()
         #expect(group.ending == "cancelled on request")
@@ -104,7 +105,7 @@ extension GroupTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func handlersBeforeItsFinishMayWaitForOthers() {
+    @Test func aWillFinishHandlerOfAGroupMayAwaitAnotherOperation() {
         let stage = TestQueue(width: 1)
         let other = stage.noting("other")
         let group = GroupOperation(stage.noting("child")).willFinish { _ in

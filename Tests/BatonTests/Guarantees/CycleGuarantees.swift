@@ -60,11 +60,11 @@ import Testing
         for length in 0..<400 {
             let members = (0..<(2 + length % 3)).map { number in AsyncOperation("\(number)") {} }
             for (index, member) in members.enumerated() { member.addDependency(members[(index + 1) % members.count]) }
-            let meeting = Meeting(of: members.count)
+            let meeting = MeetingPoint(of: members.count)
             await withTaskGroup { group in
                 for member in members {
                     group.addTask {
-                        await meeting.everybodyIsHere()
+                        await meeting.arriveAndWait()
                         queue.add(member)
                     }
                 }
@@ -103,13 +103,13 @@ import Testing
 }
 
 /// A meeting point that lets its tasks continue when all of them have arrived.
-struct Meeting: Sendable {
+struct MeetingPoint: Sendable {
     private let arrivals = EventLog<Void>()
     private let size: Int
 
     init(of size: Int) { self.size = size }
 
-    func everybodyIsHere() async {
+    func arriveAndWait() async {
         arrivals(())
         await arrivals.waitForCount(size)
     }

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func G3_dependentNeverStartsBeforeItsDependencies() async throws {
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4, executor: scheduler)
             let violations = EventLog<String>()
             var operations: [AsyncOperation<Void>] = []

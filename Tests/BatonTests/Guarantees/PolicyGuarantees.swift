@@ -7,12 +7,12 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct PolicyGuarantees {
-    enum Ending: String, CaseIterable {
+    enum SourceEnd: String, CaseIterable {
         case success, failed, callbackDropped, dependencyFailed, cycle, cancelled, skipped
     }
 
     /// The policies that are met by each ending, as G5 lists them.
-    static let isMet: [Ending: Set<DependencyPolicy>] = [
+    static let isMet: [SourceEnd: Set<DependencyPolicy>] = [
         .success: [.success, .noFailure, .always],
         .failed: [.failure, .always],
         .callbackDropped: [.failure, .always],
@@ -23,7 +23,7 @@ import Testing
     ]
 
     /// Returns an operation that ends in the given way, followed by the other operations that it needs.
-    private func source(_ ending: Ending, _ stage: TestQueue) -> [AnyOperation] {
+    private func source(_ ending: SourceEnd, _ stage: TestQueue) -> [AnyOperation] {
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         switch ending {
         case .success: return [AsyncOperation("source") {}]
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Ending.allCases, DependencyPolicy.allCases)
-    func G5_theTruthTable(ending: Ending, policy: DependencyPolicy) throws {
+    @Test(arguments: SourceEnd.allCases, DependencyPolicy.allCases)
+    func G5_theTruthTable(ending: SourceEnd, policy: DependencyPolicy) throws {
         let stage = TestQueue()
         let source = source(ending, stage)
         let dependent = AsyncOperation("dependent") { [log = stage.log] in log("ran") }
@@ -82,18 +82,20 @@ import Testing
         let after = stage.noting("after the fallback").addDependency(fallback, on: .noFailure)
         stage.run(fresh, broken, link, test, pack, ship, fallback, after)
         #expect(stage.ran == ["link", "test", "after the fallback"])
-        #expect(pack.ending == "skipped, because ‘broken’ ended with failure")
-        #expect(ship.ending == "skipped, because ‘broken’ ended with failure")
+        #expect(pack.ending == "skipped, because ‘broken’ failed, and the dependency asks for a success or a skip")
+        #expect(ship.ending == "skipped, because ‘broken’ failed, and the dependency asks that nothing before it fails")
         let cancelled = stage.noting("cancelled")
         cancelled.cancel()
         let next = stage.noting("next").addDependency(cancelled, on: .noFailure)
         let last = stage.noting("last").addDependency(next, on: .noFailure)
         stage.run(cancelled, next, last)
-        #expect(last.ending == "skipped, because ‘cancelled’ ended with cancelled")
+        #expect(
+            last.ending
+                == "skipped, because ‘cancelled’ was cancelled, and the dependency asks that nothing before it fails")
     }
 
     @Test func G5_anEdgeWithoutAPolicyReleasesWhateverTheOutcome() {
-        for ending in Ending.allCases {
+        for ending in SourceEnd.allCases {
             let stage = TestQueue()
             let source = source(ending, stage)
             stage.queue.add([stage.noting("dependent", after: source[0])] + source)
@@ -111,7 +113,7 @@ import Testing
         dependent.addDependency(first, on: .success)
         dependent.addDependency(second, on: .success)
         stage.run(second, first, dependent)
-        #expect(dependent.ending == "skipped, because ‘first’ ended with failure")
+        #expect(dependent.ending == "skipped, because ‘first’ failed, and the dependency asks for a success")
         #expect(!dependent.isCancelled)
     }
 
@@ -126,7 +128,7 @@ import Testing
         #expect(dependent.state == .waiting)
         gate.open()
         stage.steps.runAll()
-        #expect(dependent.ending == "skipped, because ‘failing’ ended with failure")
+        #expect(dependent.ending == "skipped, because ‘failing’ failed, and the dependency asks for a success")
     }
 
     @Test func G5_policiesComeBeforeInputs() {
@@ -135,7 +137,7 @@ import Testing
         let reader = failing.then { $0 }
         reader.addDependency(failing, on: .success)
         stage.run(failing, reader)
-        #expect(reader.ending == "skipped, because ‘failing’ ended with failure")
+        #expect(reader.ending == "skipped, because ‘failing’ failed, and the dependency asks for a success")
     }
 
     @Test func G5_oneDependencyWithTwoPoliciesMustMeetBoth() {
@@ -146,7 +148,7 @@ import Testing
         dependent.addDependency(source, on: .failure)
         #expect(dependent.dependencies.count == 1)
         stage.run(source, dependent)
-        #expect(dependent.ending == "skipped, because ‘source’ ended with success")
+        #expect(dependent.ending == "skipped, because ‘source’ succeeded, and the dependency asks for a failure")
     }
 
     @Test func G5_aRemovedDependencyTakesItsPolicyAlong() {
@@ -164,7 +166,7 @@ import Testing
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         operation.addDependency(stage.noting("late"), on: .failure)
-        #expect(stage.misuseKinds == [.changedAfterAdding("a dependency")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the dependency on ‘late’")])
         #expect(operation.dependencies.isEmpty)
         operation.cancel()
     }

@@ -79,6 +79,27 @@ import Testing
         #expect(endings == ["cancelled with the task that awaited it", "cancelled with the task that awaited it"])
     }
 
+    @Test("A caller of `run` learns that another caller was cancelled, and not that it was cancelled itself")
+    func G9_cancelOfAnotherCaller() {
+        let (stage, gate) = (TestQueue(), Gate())
+        let shared = AsyncOperation("shared") { try await gate.waitUnlessCancelled() }
+        let errors = EventLog<String>()
+        let tasks = ["first", "second"].map { name in
+            stage.steps.task { [queue = stage.queue] in
+                do throws(OperationError) { try await queue.run(shared) } catch { errors("\(name): \(error)") }
+            }
+        }
+        stage.steps.runAll()
+        tasks[0].cancel()
+        stage.steps.runAll()
+        #expect(
+            Set(errors.events) == [
+                "first: cancelled with the task that awaited it",
+                "second: cancelled with another task that ran or awaited it",
+            ])
+        #expect(shared.ending == "cancelled with the task that awaited it")
+    }
+
     @Test func G9_cancelledRunLeavesWhatOthersAdded() {
         let endings = cancelledRun { stage, root, _ in stage.queue.add([root] + root.dependencies) }
         #expect(endings == ["success", "cancelled with the task that awaited it"])
@@ -174,7 +195,7 @@ import Testing
         #expect(stage.misuses.events.first?.operation == a.reference)
         #expect(stage.misuses.events.first?.callSite?.hasSuffix("RunGuarantees.swift:\(line)") == true)
         a.addDependency(b)
-        #expect(stage.misuseKinds.dropFirst() == [.changedAfterAdding("a dependency")])
+        #expect(stage.misuseKinds.dropFirst() == [.changedAfterAdding("the dependency on ‘b’")])
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(stage.ran == ["a"])

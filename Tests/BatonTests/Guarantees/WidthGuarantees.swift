@@ -37,7 +37,7 @@ import Testing
 
     /// A body holds no permit while it waits, and holds one while it executes between two waits.
     @Test func G22_withChildrenUnderSeeds() async throws {
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let width = scheduler.random(in: 1...3)
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, executor: scheduler)
             let meter = Meter()

@@ -107,7 +107,7 @@ import Testing
 
     /// A queue with its registry, whose workers hold the queue until they have released the operation that they run.
     private final class IdleQueue {
-        let holders = HoldCounter()
+        let holds = HoldCounter()
         var registered = 2
         var alive = 2
         var isWaiting = false
@@ -116,7 +116,7 @@ import Testing
 
         /// Everything that a thread does under the lock.
         func resumeIfIdle() {
-            guard isWaiting, registered == 0, holders.isZero else { return }
+            guard isWaiting, registered == 0, holds.isZero else { return }
             isWaiting = false
             aliveAtResumption.append(alive)
         }
@@ -129,14 +129,14 @@ import Testing
         exploreInterleavings {
             let queue = IdleQueue()
             func worker() -> Steps {
-                let hold = { queue.holders.begin() }
+                let hold = { queue.holds.begin() }
                 let remove = {
                     queue.registered -= 1
                     queue.resumeIfIdle()
                 }
                 let steps = holdsBeforeRemoval ? Steps(hold, remove) : Steps(remove, hold)
                 steps.append { queue.alive -= 1 }
-                steps.append { if queue.holders.end() { steps.append { queue.resumeIfIdle() } } }
+                steps.append { if queue.holds.end() { steps.append { queue.resumeIfIdle() } } }
                 return steps
             }
             let waiter = Steps({

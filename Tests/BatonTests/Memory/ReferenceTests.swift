@@ -93,7 +93,7 @@ import Testing
         do {
             let late = AsyncOperation {}
             source = late
-            operation.addDependencyUnlessFinishing(late, on: .always)
+            operation.addDependencyUnlessEnded(late, on: .always, inOrderOf: GroupOperation())
         }
         #expect(source == nil)
     }

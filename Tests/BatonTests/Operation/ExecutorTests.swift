@@ -60,7 +60,7 @@ import Testing
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         operation.executor = StepExecutor()
-        #expect(stage.misuseKinds == [.changedAfterAdding("executor")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the executor")])
         stage.steps.runAll()
         #expect(stage.ran == ["operation"])
     }

@@ -12,7 +12,7 @@ struct RemainsTests {
         let harmless: Set = [
             "lock", "dependencyCounter", "queueNumber", "registryIndex", "priorityStorage", "goesFirst", "hasFailed",
             "requiresInputOutputs",
-            "kinship", "outcomeOwns", "listing", "unretainedCore", "link", "backLink", "fallbackName",
+            "kinship", "outcomeOwns", "membership", "unretainedCore", "next", "previous", "fallbackName",
         ]
         let operation: AnyOperation = AsyncOperation {}
         var mirror: Mirror? = Mirror(reflecting: operation)

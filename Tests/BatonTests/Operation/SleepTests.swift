@@ -52,7 +52,7 @@ struct SleepTests {
 
     @Test("A debounce holds under every schedule")
     func debounceUnderSeeds() async throws {
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
             let log = EventLog<Int>()
             for number in 0..<4 {

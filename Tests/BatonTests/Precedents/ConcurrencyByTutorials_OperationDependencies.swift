@@ -57,7 +57,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    // Tests/DoesNotCompile/WritingDependencies.swift shows that `dependencies` cannot be written to.
+    // Tests/DoesNotCompile/AssignmentToDependencies.swift shows that `dependencies` cannot be written to.
     @Test func ConcurrencyByTutorials_4_dependenciesIsAList() {
         let download = stage.noting("download")
         let key = stage.noting("key")

@@ -79,7 +79,7 @@ private struct Captioning: InputProcedure {
     /// The result is decided before the operation finishes, and every reader that sees the operation finished sees the
     /// result.
     @Test func Operations25_4_theResultIsSetBeforeTheFinish() async throws {
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler)
             let log = EventLog<String>()
             let retrieval = AsyncOperation(DataRetrieval())

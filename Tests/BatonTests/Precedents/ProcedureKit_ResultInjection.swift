@@ -72,7 +72,7 @@ private struct DataProcessing: InputProcedure {
         #expect(AsyncOperation(DataProcessing(), input: fetch).dependencies.map(\.reference) == [fetch.reference])
     }
 
-    // ProcedureKit_Ordering.swift tests ProcedureKit.4. Tests/DoesNotCompile/InputOfAnotherType.swift shows that
+    // ProcedureKit_Order.swift tests ProcedureKit.4. Tests/DoesNotCompile/InputOfAnotherType.swift shows that
     // output and input have one type (ProcedureKit.5).
 
     @Test func ProcedureKit_6_aCancelledDependencyFailsTheReader() {

@@ -207,16 +207,16 @@ import Testing
     @Test func anOldFractionDoesNotReplaceANewerOne() async {
         let (child, first, second) = (OperationContext(), OperationContext(), OperationContext())
         for parent in [first, second] { parent.progress.addChild(child.operation, weight: 1) }
-        let told = EventLog<Double>()
+        let received = EventLog<Double>()
         let reader = Task(executorPreference: ImmediateExecutor()) {
             for await progress in first.operation.progressUpdates {
-                told(progress.fractionCompleted)
+                received(progress.fractionCompleted)
                 if progress.fractionCompleted == 0.25 { child.progress.report(completed: 3, of: 4) }
             }
         }
-        #expect(told.events == [0])
+        #expect(received.events == [0])
         child.progress.report(completed: 1, of: 4)
-        #expect(told.events == [0, 0.25, 0.75])
+        #expect(received.events == [0, 0.25, 0.75])
         #expect(second.operation.progress.fractionCompleted == 0.75)
         reader.cancel()
         await reader.value
@@ -380,7 +380,7 @@ import Testing
 
     @Test("Links to parents that were released or have ended are removed")
     func linksAreDropped() {
-        let child = ProgressState(ending: .succeeded)
+        let child = ProgressState(outcome: .succeeded)
         var kept: [ProgressState] = []
         for number in 0..<10_000 {
             let parent = ProgressState()

@@ -5,10 +5,10 @@ import Testing
 @Suite struct ProgressStateMachineTests {
     typealias Machine = ProgressStateMachine<String>
 
-    private static func standing(_ version: UInt64, _ fraction: Double, _ ending: Machine.Ending? = nil)
-        -> Machine.Standing
+    private static func snapshot(_ version: UInt64, _ fraction: Double, _ outcome: Machine.Outcome? = nil)
+        -> Machine.Snapshot
     {
-        Machine.Standing(version: version, fraction: fraction, ending: ending)
+        Machine.Snapshot(version: version, fraction: fraction, outcome: outcome)
     }
 
     enum Event {
@@ -17,8 +17,8 @@ import Testing
         case report(Int, of: Int?)
         case advance(Int)
         case child(UInt64, weight: Int)
-        case moved(UInt64, UInt64, Double, Machine.Ending? = nil)
-        case end(Machine.Ending)
+        case moved(UInt64, UInt64, Double, Machine.Outcome? = nil)
+        case end(Machine.Outcome)
         case release
     }
 
@@ -29,9 +29,9 @@ import Testing
         case .report(let completed, let total): machine.report(completed: completed, of: total)
         case .advance(let count): machine.advance(by: count)
         case .child(let number, let weight): machine.addChild(number, weight: weight)
-        case .moved(let number, let version, let fraction, let ending):
-            machine.childChanged(number, to: standing(version, fraction, ending))
-        case .end(let ending): machine.end(ending)
+        case .moved(let number, let version, let fraction, let outcome):
+            machine.childChanged(number, to: snapshot(version, fraction, outcome))
+        case .end(let outcome): machine.end(outcome)
         case .release: machine.release()
         }
     }
@@ -160,7 +160,7 @@ import Testing
         var machine = Machine()
         for number in 1...1000 as ClosedRange<UInt64> {
             _ = machine.addChild(number, weight: .max)
-            _ = machine.childChanged(number, to: Self.standing(1, 1))
+            _ = machine.childChanged(number, to: Self.snapshot(1, 1))
         }
         #expect(machine.value.fractionCompleted == 1)
     }
@@ -170,11 +170,11 @@ import Testing
         for number in 1...100 as ClosedRange<UInt64> { _ = machine.addChild(number, weight: 1) }
         for version in 1...10 as ClosedRange<UInt64> {
             for number in 1...100 as ClosedRange<UInt64> {
-                _ = machine.childChanged(number, to: Self.standing(version, Double(version) / 10.1))
+                _ = machine.childChanged(number, to: Self.snapshot(version, Double(version) / 10.1))
             }
         }
         for number in (1...100 as ClosedRange<UInt64>).reversed() {
-            _ = machine.childChanged(number, to: Self.standing(11, 0))
+            _ = machine.childChanged(number, to: Self.snapshot(11, 0))
         }
         #expect(machine.value.fractionCompleted == 0)
     }
@@ -201,26 +201,26 @@ import Testing
     func onlyChangesAreTold(_ what: String, _ before: [Event], _ event: Event, _ wakes: Bool, _ tellsParents: Bool) {
         var machine = Self.machine(after: before)
         guard case .wait(let id) = machine.next(after: machine.value) else {
-            #expect(machine.isOver && !wakes, "\(what)")
+            #expect(machine.hasEnded && !wakes, "\(what)")
             return
         }
         let waits = machine.wait(id, after: machine.value, "reader")
         #expect(waits, "\(what)")
-        let version = machine.standing.version
+        let version = machine.snapshot.version
         let actions = Self.apply(event, to: &machine)
         #expect(actions.waiters == (wakes ? ["reader"] : []), "\(what)")
-        #expect(actions.changesStanding == tellsParents, "\(what)")
-        #expect((machine.standing.version > version) == tellsParents, "\(what)")
+        #expect(actions.changesSnapshot == tellsParents, "\(what)")
+        #expect((machine.snapshot.version > version) == tellsParents, "\(what)")
     }
 
-    @Test func theStandingSaysHowItEnded() {
-        #expect(Self.machine(after: []).standing == Self.standing(1, 0))
-        #expect(Self.machine(after: [.report(1, of: 2)]).standing == Self.standing(2, 0.5))
-        #expect(Self.machine(after: [.report(1, of: 2), .end(.failed)]).standing == Self.standing(3, 0.5, .failed))
-        #expect(Self.machine(after: [.report(1, of: 2), .end(.succeeded)]).standing == Self.standing(3, 1, .succeeded))
-        #expect(Self.machine(after: [.report(1, of: 2), .release]).standing == Self.standing(3, 0.5, .failed))
-        #expect(Machine(ending: .succeeded).standing.ending == .succeeded)
-        #expect(Machine(ending: .failed).value.isFinished)
+    @Test func theSnapshotSaysHowItEnded() {
+        #expect(Self.machine(after: []).snapshot == Self.snapshot(1, 0))
+        #expect(Self.machine(after: [.report(1, of: 2)]).snapshot == Self.snapshot(2, 0.5))
+        #expect(Self.machine(after: [.report(1, of: 2), .end(.failed)]).snapshot == Self.snapshot(3, 0.5, .failed))
+        #expect(Self.machine(after: [.report(1, of: 2), .end(.succeeded)]).snapshot == Self.snapshot(3, 1, .succeeded))
+        #expect(Self.machine(after: [.report(1, of: 2), .release]).snapshot == Self.snapshot(3, 0.5, .failed))
+        #expect(Machine(outcome: .succeeded).snapshot.outcome == .succeeded)
+        #expect(Machine(outcome: .failed).value.isFinished)
     }
 
     @Test func perCentsAreRoundedDown() {

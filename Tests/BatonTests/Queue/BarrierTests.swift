@@ -117,6 +117,36 @@ import Testing
         #expect(stage.ran == ["next"])
     }
 
+    @Test("A body that awaits what it has added behind a barrier is told to run it")
+    func aBodyThatAwaitsWhatIsBehindIt() {
+        let stage = TestQueue()
+        let gate = Gate()
+        let late = stage.noting("late")
+        let body = AsyncOperation("body") { [queue = stage.queue] in
+            await gate.wait()
+            try await queue.add(late).value
+        }
+        stage.run(body)
+        stage.queue.addBarrier(stage.noting("barrier"))
+        gate.open()
+        stage.steps.runAll()
+        let advice =
+            "‘late’ was added behind the barrier ‘barrier’, which waits for ‘body’: do not add it, but run it with "
+            + "`context.run` in the body of ‘body’"
+        for error in [body.error, late.error] { #expect("\(error!)".contains(advice), "\(error!)") }
+    }
+
+    @Test("The body of a barrier that awaits what it has added is told to run it")
+    func aBarrierThatAwaitsWhatIsBehindIt() {
+        let stage = TestQueue()
+        let late = stage.noting("late")
+        let barrier = AsyncOperation("barrier") { [queue = stage.queue] in try await queue.add(late).value }
+        stage.queue.addBarrier(barrier)
+        stage.steps.runAll()
+        let advice = "‘late’ was added behind the barrier ‘barrier’, whose body awaits it: do not add it, but run it"
+        #expect("\(barrier.error!)".contains(advice), "\(barrier.error!)")
+    }
+
     @Test func explainNamesIt() {
         let stage = TestQueue()
         let gate = Gate()
@@ -124,7 +154,9 @@ import Testing
         stage.queue.addBarrier {}
         let later = stage.noting("later")
         stage.run(later)
-        #expect(later.explain().description == "‘later’ waits for the barrier ‘barrier’. ‘earlier’ is executing.")
+        #expect(
+            later.explain().description
+                == "‘later’ waits for the barrier ‘barrier’, which waits for ‘earlier’. ‘earlier’ is executing.")
         gate.open()
         stage.steps.runAll()
     }

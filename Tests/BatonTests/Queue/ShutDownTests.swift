@@ -59,6 +59,42 @@ import Testing
             stage.ran == ["child", "run", "product", "drained"] || stage.ran == ["child", "product", "run", "drained"])
     }
 
+    enum End: CaseIterable {
+        case drain, shutdown
+    }
+
+    @Test("After a shutdown has returned, the queue refuses bodies of other queues", arguments: End.allCases)
+    func bodiesOfOtherQueuesAfterTheEnd(end: End) {
+        let stage = TestQueue(name: "ended")
+        let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
+        let (gate, next) = (Gate(), Gate())
+        stage.queue.add(stage.waiting("own", at: gate))
+        let (numbers, more) = AsyncStream.makeStream(of: Int.self)
+        more.yield(0)
+        let iteration = other.add("iteration") { [queue = stage.queue, log = stage.log] in
+            for try await number in numbers.deliver(on: queue, { $0 }) { log("\(number)") }
+        }
+        let body = other.add("body") { [queue = stage.queue, log = stage.log] in
+            try await queue.run(AsyncOperation("while it drains") { log("while it drains") })
+            await next.wait()
+            try await queue.run(AsyncOperation("late") { log("late") })
+        }
+        stage.steps.runAll()
+        switch end {
+        case .drain: drain(stage, "ended")
+        case .shutdown: shutDown(stage, within: .seconds(5), TestClock(), "ended")
+        }
+        gate.open()
+        stage.steps.runAll()
+        next.open()
+        more.yield(1)
+        stage.steps.runAll()
+        #expect(!stage.ran.contains("late") && !stage.ran.contains("1"))
+        #expect(body.ending.hasPrefix("failed: the queue ‘ended’ had been shut down"))
+        #expect(iteration.ending.hasPrefix("failed: the queue ‘ended’ had been shut down"))
+        #expect(stage.queue.core.state.withLock { $0.shutdownListeners.isEmpty })
+    }
+
     @Test func everyWayToAddIsClosed() async {
         let queue = AsyncOperationQueue()
         await queue.drain()

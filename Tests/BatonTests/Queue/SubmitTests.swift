@@ -236,6 +236,16 @@ import Testing
 
     /// The operation is admitted, then the queue is shut down, and then the operation is added. The caller gets an
     /// error.
+    @Test("`submit` throws the error of an operation that had ended before")
+    func submitThrowsTheErrorOfTheOperation() async {
+        let queue = AsyncOperationQueue()
+        await queue.drain()
+        let operation = AsyncOperation("operation") {}
+        operation.cancel(reason: .because("enough"))
+        let error = await #expect(throws: OperationError.self) { try await queue.submit(operation) }
+        #expect("\(error!)" == "cancelled because enough")
+    }
+
     @Test("`submit` throws if the queue is shut down before the operation is added")
     func oneThatIsAddedTooLateThrows() {
         let stage = TestQueue()

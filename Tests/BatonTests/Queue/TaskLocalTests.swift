@@ -70,6 +70,26 @@ private final class Payload: Sendable {}
         #expect(ids.events == ["1 5", "2 5", "1 5", "2 5"])
     }
 
+    @Test("The closures that decide about another run find the values")
+    func decidingClosuresFindThem() async throws {
+        let operation = AsyncOperation { context in if context.attempt == 1 { throw Oops() } }
+            .retry(.immediately, attempts: 2) { [ids] _ in
+                ids("retry \(Request.id)")
+                return true
+            }
+            .repeat(every: .zero) { [ids] _ in
+                ids("until \(Request.id)")
+                return true
+            }
+        Request.$id.withValue(7) { _ = queue.add(operation) }
+        try await operation.value
+        #expect(ids.events == ["retry 7", "until 7"])
+        let failing = AsyncOperation {}.repeat(every: .zero) { _ in throw Oops(text: "\(Request.id)") }
+        Request.$id.withValue(8) { _ = queue.add(failing) }
+        _ = try? await failing.value
+        #expect(failing.error?.underlyingError as? Oops == Oops(text: "8"))
+    }
+
     @Test("Every handler finds the values, even if it is added later")
     func handlersFindThem() async throws {
         let (running, gate) = (Gate(), Gate())

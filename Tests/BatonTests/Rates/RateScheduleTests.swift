@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RateScheduleTests {
     @Test("In every order of events no start comes too early, and everything ends")
     func everyOrder() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let clock = scheduler.clock
             let queues = [1, 4].map { width in
                 AsyncOperationQueue(maxConcurrentOperationCount: width, executor: scheduler, clock: clock)
@@ -45,7 +45,7 @@ import Testing
 
     @Test("In every order of events the operations of one queue start in the order in which they were added")
     func firstComeFirstServed() async throws {
-        try await exploring(schedules: 200) { scheduler in
+        try await exploring(schedules: tries(200)) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: scheduler, clock: scheduler.clock)
             let starts = EventLog<Int>()
             for number in 0..<6 {

@@ -8,32 +8,20 @@ import Testing
     /// A queue with one permit, which takes up operations in the order in which they were added.
     private let stage = TestQueue(width: 1)
 
-    /// Returns an operation that logs its name and the time of its start.
-    private func call(_ name: String, _ rate: Rate? = nil) -> AsyncOperation<Void> {
-        let operation = AsyncOperation(name) { [log = stage.log, clock = stage.clock] in log("\(name) \(clock.seconds)")
-        }
-        if let rate { operation.addCondition(rate) }
-        return operation
-    }
-
-    private func calls(_ count: Int, _ rate: Rate) -> [AsyncOperation<Void>] { (1...count).map { call("\($0)", rate) } }
-
-    private var waitingCount: Int { RateManager.counts(of: stage.queue.core.time.clockIdentity).operations }
-
     // MARK: Times of starts
 
     @Test("Without a burst operations start evenly spaced")
     func evenlySpaced() {
-        stage.queue.add(calls(4, .rate("api", 2, per: .seconds(1))))
+        stage.queue.add(stage.calls(4, .rate("api", 2, per: .seconds(1))))
         stage.steps.runAll()
         stage.walk(to: .seconds(10))
         #expect(stage.ran == ["1 0.0", "2 0.5", "3 1.0", "4 1.5"])
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     @Test("A burst starts at once, and the others at the rate")
     func bursts() {
-        stage.queue.add(calls(6, .rate("api", 10, per: .seconds(10), burst: 3)))
+        stage.queue.add(stage.calls(6, .rate("api", 10, per: .seconds(10), burst: 3)))
         stage.steps.runAll()
         stage.walk(to: .seconds(10))
         #expect(stage.ran == ["1 0.0", "2 0.0", "3 0.0", "4 1.0", "5 2.0", "6 3.0"])
@@ -42,11 +30,11 @@ import Testing
     @Test("An unused rate allows one burst again, and no more than that")
     func unusedTime() {
         let rate = Rate.rate("api", 10, per: .seconds(10), burst: 2)
-        stage.queue.add(calls(2, rate))
+        stage.queue.add(stage.calls(2, rate))
         stage.steps.runAll()
         stage.walk(to: .seconds(60))
         stage.log.clear()
-        stage.queue.add(calls(4, rate))
+        stage.queue.add(stage.calls(4, rate))
         stage.steps.runAll()
         stage.walk(to: .seconds(100))
         #expect(stage.ran == ["1 60.0", "2 60.0", "3 61.0", "4 62.0"])
@@ -60,7 +48,7 @@ import Testing
         stage.advance(by: .milliseconds(250))
         let third = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
         for (number, queue) in [stage.queue, third, other, stage.queue, third].enumerated() {
-            queue.add(call("\(number)", rate))
+            queue.add(stage.call("\(number)", rate))
             stage.steps.runAll()
         }
         stage.walk(to: .seconds(10))
@@ -91,7 +79,7 @@ import Testing
     func twoClocks() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let other = TestQueue(on: stage.steps)
-        let (mine, theirs) = (calls(2, rate), other.noting("theirs").addCondition(rate))
+        let (mine, theirs) = (stage.calls(2, rate), other.noting("theirs").addCondition(rate))
         stage.queue.add(mine)
         other.run(theirs)
         #expect(theirs.ending == "success")
@@ -103,8 +91,8 @@ import Testing
     @Test("Names are independent of each other")
     func names() {
         stage.run(
-            call("a", .rate("a", 1, per: .seconds(9))), call("b", .rate("b", 1, per: .seconds(9))),
-            call("c", .rate("c", 1, per: .seconds(9))))
+            stage.call("a", .rate("a", 1, per: .seconds(9))), stage.call("b", .rate("b", 1, per: .seconds(9))),
+            stage.call("c", .rate("c", 1, per: .seconds(9))))
         #expect(stage.ran == ["a 0.0", "b 0.0", "c 0.0"])
     }
 
@@ -113,11 +101,12 @@ import Testing
         let slow = Rate.rate("slow", 1, per: .seconds(3))
         let fast = Rate.rate("fast", 1, per: .seconds(1))
         stage.run(
-            call("1", slow).addCondition(fast), call("2", fast), call("3", fast).addCondition(slow), call("4", fast))
+            stage.call("1", slow).addCondition(fast), stage.call("2", fast), stage.call("3", fast).addCondition(slow),
+            stage.call("4", fast))
         stage.walk(to: .seconds(10))
         #expect(
             stage.ran == ["1 0.0", "2 1.0", "4 2.0", "3 3.0"] || stage.ran == ["1 0.0", "2 1.0", "3 3.0", "4 4.0"])
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     @Test("Each attempt of a retry and each run of a repetition is a start")
@@ -132,7 +121,7 @@ import Testing
         #expect(stage.ran == ["attempt 1 0.0", "attempt 2 1.0", "attempt 3 2.0"])
         #expect(failing.ending == "failed: oops")
         stage.log.clear()
-        stage.run(call("poll", rate).repeat(every: .zero, count: 3))
+        stage.run(stage.call("poll", rate).repeat(every: .zero, count: 3))
         stage.walk(to: .seconds(20))
         #expect(stage.ran == ["poll 5.0", "poll 6.0", "poll 7.0"])
     }
@@ -140,8 +129,8 @@ import Testing
     @Test("An operation that a condition skips or fails takes no turn")
     func skipped() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
-        let skipped = call("skipped", rate).addCondition("never") { _ in .skip("never") }
-        stage.run(skipped, call("next", rate))
+        let skipped = stage.call("skipped", rate).addCondition("never") { _ in .skip("never") }
+        stage.run(skipped, stage.call("next", rate))
         #expect(stage.ran == ["next 0.0"])
         #expect(skipped.ending == "skipped: never")
     }
@@ -150,7 +139,7 @@ import Testing
     func wrapped() {
         for (number, name) in ["and", "or", "silent"].enumerated() {
             let rate = Rate.rate(name, 1, per: .seconds(1))
-            let (first, second) = (call("first \(name)"), call("second \(name)"))
+            let (first, second) = (stage.call("first \(name)"), stage.call("second \(name)"))
             for operation in [first, second] {
                 switch number {
                 case 0: operation.addCondition(NoFailedDependencies().and(rate))
@@ -174,8 +163,8 @@ import Testing
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let name = "\(#function) \(ObjectIdentifier(narrow))"
         narrow.add(
-            call("1", rate), call("2", rate).addCondition(.mutuallyExclusive(name)),
-            call("3").addCondition(.mutuallyExclusive(name)), call("4"))
+            stage.call("1", rate), stage.call("2", rate).addCondition(.mutuallyExclusive(name)),
+            stage.call("3").addCondition(.mutuallyExclusive(name)), stage.call("4"))
         stage.steps.runAll()
         #expect(stage.ran == ["1 0.0", "3 0.0", "4 0.0"])
         #expect(ExclusionManager.isFree(.text(name)))
@@ -198,13 +187,13 @@ import Testing
             wide.add(holder.addCondition(.mutuallyExclusive(name)).repeat(every: .zero))
         }
         stage.steps.runAll()
-        stage.run(call("both", rate).addCondition(.mutuallyExclusive(name)))
+        stage.run(stage.call("both", rate).addCondition(.mutuallyExclusive(name)))
         stage.walk(to: .seconds(30))
         #expect(stage.ran.count == 1)
         wide.cancelAll()
         stage.steps.runAll()
         #expect(ExclusionManager.isFree(.text(name)))
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     enum KeptNames: CaseIterable {
@@ -219,17 +208,17 @@ import Testing
         let name = "\(#function) \(ObjectIdentifier(stage.queue))"
         let wide = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
         let gate = Gate()
-        let both = call("both", rate).addCondition(.mutuallyExclusive(name))
-        stage.run(call("1", rate), both)
+        let both = stage.call("both", rate).addCondition(.mutuallyExclusive(name))
+        stage.run(stage.call("1", rate), both)
         wide.add(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name)))
         stage.steps.runAll()
         stage.walk(to: .milliseconds(1500))
-        wide.add(call("2", rate))
+        wide.add(stage.call("2", rate))
         stage.steps.runAll()
         stage.walk(to: .milliseconds(2200))
         gate.open()
         stage.steps.runAll()
-        let next = call("next").addCondition(.mutuallyExclusive(name))
+        let next = stage.call("next").addCondition(.mutuallyExclusive(name))
         wide.add(next)
         stage.steps.runAll()
         #expect(stage.ran == ["1 0.0", "holder", "2 2.0"])
@@ -252,12 +241,12 @@ import Testing
             #expect(stage.ran.last == "both 10.0")
         }
         #expect(ExclusionManager.isFree(.text(name)))
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     @Test("A cancelled operation ends at once, and the operations behind it move up")
     func cancelled() {
-        let operations = calls(4, .rate("api", 1, per: .seconds(1)))
+        let operations = stage.calls(4, .rate("api", 1, per: .seconds(1)))
         stage.queue.add(operations)
         stage.steps.runAll()
         operations[1].cancel()
@@ -266,13 +255,13 @@ import Testing
         #expect(stage.ran == ["1 0.0", "3 1.0"])
         operations[3].cancel()
         stage.steps.runAll()
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
         #expect(stage.queue.operationCount == 0)
     }
 
     @Test("A time limit for waiting ends an operation that waits for its turn")
     func limitedWaiting() {
-        let operations = calls(3, .rate("api", 1, per: .seconds(10)))
+        let operations = stage.calls(3, .rate("api", 1, per: .seconds(10)))
         operations[1].timeout(waiting: .seconds(4))
         stage.queue.add(operations)
         stage.steps.runAll()
@@ -283,17 +272,17 @@ import Testing
 
     @Test("An operation that is cancelled between the count of its start and its body gives its turn back")
     func cancelledBeforeBody() {
-        let second = call("2", .rate("api", 4, per: .seconds(2), burst: 3))
+        let second = stage.call("2", .rate("api", 4, per: .seconds(2), burst: 3))
         // The conflict is reported between the two.
         let queue = AsyncOperationQueue(
             executor: stage.steps, clock: stage.clock, onMisuse: { _ in second.cancel() })
         let rate = Rate.rate("api", 2, per: .seconds(1), burst: 2)
-        stage.run(call("1", rate))
+        stage.run(stage.call("1", rate))
         stage.advance(by: .milliseconds(300))
         queue.add(second)
         stage.steps.runAll()
         #expect(second.ending == "cancelled on request")
-        stage.run(call("3", rate))
+        stage.run(stage.call("3", rate))
         #expect(stage.ran == ["1 0.0", "3 0.3"])
     }
 
@@ -302,11 +291,11 @@ import Testing
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
         let gate = Gate()
-        let second = call("2", rate)
-        stage.run(call("1", rate))
+        let second = stage.call("2", rate)
+        stage.run(stage.call("1", rate))
         narrow.add(second)
         stage.steps.runAll()
-        stage.run(call("3", rate))
+        stage.run(stage.call("3", rate))
         narrow.add(stage.waiting("busy", at: gate))
         stage.steps.runAll()
         stage.walk(to: .seconds(1))
@@ -315,20 +304,20 @@ import Testing
         #expect(stage.ran == ["1 0.0", "busy", "3 1.0"])
         gate.open()
         stage.steps.runAll()
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     @Test("Operations that wait behind an operation of a released queue have their turns")
     func goneQueues() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
-        stage.run(call("1", rate))
-        let second = call("2", rate)
+        stage.run(stage.call("1", rate))
+        let second = stage.call("2", rate)
         do {
             let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
             other.add(second)
             stage.steps.runAll()
         }
-        stage.run(call("3", rate))
+        stage.run(stage.call("3", rate))
         second.cancel()
         stage.steps.runAll()
         stage.walk(to: .seconds(5))
@@ -337,14 +326,14 @@ import Testing
 
     @Test("Everything ends when a queue with waiting operations is cancelled or released")
     func endedQueues() {
-        let operations = calls(100, .rate("api", 1, per: .seconds(1)))
+        let operations = stage.calls(100, .rate("api", 1, per: .seconds(1)))
         stage.queue.add(operations)
         stage.steps.runAll()
         stage.queue.cancelAll()
         stage.steps.runAll()
         let endings = Set(operations.dropFirst().map(\.ending))
         #expect(endings.count == 1 && endings.first!.hasPrefix("cancelled"))
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
         let clock = TestClock()
         var identity: ObjectIdentifier?
         let stranded = (1...3).map { _ in AsyncOperation {}.addCondition(.rate("api", 1, per: .seconds(1))) }
@@ -365,9 +354,9 @@ import Testing
     func suspended() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
-        stage.queue.add(call("1", rate), call("2", rate), call("3", rate))
+        stage.queue.add(stage.call("1", rate), stage.call("2", rate), stage.call("3", rate))
         stage.steps.runAll()
-        other.add(call("4", rate), call("5", rate), call("6", rate))
+        other.add(stage.call("4", rate), stage.call("5", rate), stage.call("6", rate))
         stage.steps.runAll()
         stage.queue.isSuspended = true
         stage.walk(to: .milliseconds(2500))
@@ -383,10 +372,10 @@ import Testing
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
         let gate = Gate()
-        stage.run(call("1", rate))
-        narrow.add(call("2", rate))
+        stage.run(stage.call("1", rate))
+        narrow.add(stage.call("2", rate))
         stage.steps.runAll()
-        stage.run(call("3", rate))
+        stage.run(stage.call("3", rate))
         narrow.add(stage.waiting("busy", at: gate))
         stage.steps.runAll()
         stage.walk(to: .seconds(1))
@@ -406,146 +395,28 @@ import Testing
         let rate = Rate.rate("api", 1, per: .seconds(1))
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
         let gate = Gate()
-        narrow.add(calls(4, rate))
+        narrow.add(stage.calls(4, rate))
         stage.steps.runAll()
         narrow.add(stage.waiting("busy", at: gate))
         stage.steps.runAll()
         stage.walk(to: .milliseconds(9500))
-        stage.run(call("other", rate))
+        stage.run(stage.call("other", rate))
         gate.open()
         stage.steps.runAll()
         stage.walk(to: .seconds(20))
         #expect(stage.ran == ["1 0.0", "busy", "other 9.5", "2 10.5", "3 11.5", "4 12.5"])
-        #expect(waitingCount == 0)
+        #expect(stage.waitingForRates == 0)
     }
 
     @Test("Children wait for their turns, too, and a group with a rate is one start")
     func children() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
-        let group = GroupOperation("group", calls(2, rate)).addCondition(rate)
+        let group = GroupOperation("group", stage.calls(2, rate)).addCondition(rate)
         stage.run(group)
         #expect(stage.ran.isEmpty)
         stage.walk(to: .seconds(5))
         #expect(stage.ran == ["1 1.0", "2 2.0"])
         #expect(group.ending == "success")
-    }
-
-    // MARK: Explanations
-
-    @Test("An explanation says when the operation may start, and how many come before it")
-    func explanations() {
-        let operations = calls(4, .rate("partner API", 100, per: .seconds(60), burst: 1))
-        stage.queue.add(operations)
-        stage.steps.runAll()
-        stage.advance(by: .milliseconds(100))
-        #expect(
-            operations[1].explainedRoots == [
-                "2: waitingForRate(‘partner API’ (100 in 60 seconds), timeLeft: 0.5 seconds, behind: 0)"
-            ])
-        #expect(
-            "\(operations[1].explain())"
-                == "‘2’ waits for the rate ‘partner API’ (100 in 60 seconds), and may start in 0.5 seconds.")
-        #expect(
-            "\(operations[2].explain())" == "‘3’ waits for the rate ‘partner API’ (100 in 60 seconds), behind 1 other, "
-                + "and may start in 1.1 seconds.")
-        #expect(
-            "\(operations[3].explain())"
-                == "‘4’ waits for the rate ‘partner API’ (100 in 60 seconds), behind 2 others, "
-                + "and may start in 1.7 seconds.")
-        stage.queue.cancelAll()
-        stage.steps.runAll()
-    }
-
-    @Test("A rate is described by its name and its numbers")
-    func descriptions() {
-        #expect("\(Rate.rate("api", 5, per: .seconds(1)))" == "‘api’ (5 in 1 second)")
-        #expect(
-            "\(Rate.rate("api", 5, per: .milliseconds(1500), burst: 2))" == "‘api’ (5 in 1.5 seconds, up to 2 at once)")
-        #expect(!Rate.rate("a\nb", 5, per: .seconds(1)).name.contains("\n"))
-    }
-
-    // MARK: Bad input
-
-    @Test(
-        "A rate that permits no start ends its operation with a misuse that names both",
-        arguments: [
-            (Rate.rate("api", 0, per: .seconds(1)), "the count of the rate ‘api’ is 0, and must be at least 1"),
-            (.rate("api", -5, per: .seconds(1)), "the count of the rate ‘api’ is -5, and must be at least 1"),
-            (.rate("api", 1, per: .zero), "the period of the rate ‘api’ is 0.0 seconds, and must be positive"),
-            (.rate("api", 1, per: .seconds(-2)), "the period of the rate ‘api’ is -2.0 seconds, and must be positive"),
-            (.rate("api", 3, per: .seconds(1), burst: 0), "the burst of the rate ‘api’ is 0, and must be at least 1"),
-            (.rate("api", 3, per: .seconds(1), burst: 4), "the burst of the rate ‘api’ is 4, more than the count of 3"),
-        ])
-    func badInput(_ rate: Rate, _ problem: String) {
-        let operation = call("operation", rate)
-        stage.run(operation, call("other"))
-        #expect(operation.ending == "misuse: invalidRate(\"\(problem)\")")
-        guard case .misuse(let misuse)? = operation.error else {
-            Issue.record("there is no misuse")
-            return
-        }
-        #expect(misuse.description == "‘operation’: it can never have its turn: \(problem)")
-        #expect(stage.ran == ["other 0.0"])
-        #expect(waitingCount == 0)
-    }
-
-    @Test("Enormous numbers neither trap nor hang")
-    func extremes() {
-        let never = calls(3, .rate("never", 1, per: Duration(attoseconds: .max)))
-        stage.queue.add(never)
-        stage.queue.add(calls(3, .rate("always", .max, per: Duration(attoseconds: .max), burst: .max)))
-        stage.queue.add(calls(3, .rate("tiny", .max, per: Duration(attoseconds: 1), burst: .max)))
-        stage.steps.runAll()
-        #expect(stage.ran.count == 7)
-        #expect("\(never[2].explain())".contains("behind 1 other"))
-        stage.advance(by: .seconds(Int64.max))
-        stage.queue.cancelAll()
-        stage.steps.runAll()
-        #expect(waitingCount == 0)
-    }
-
-    @Test("Different numbers for one name are reported, and the slower ones count until the rate is unused")
-    func conflicts() {
-        stage.run(call("1", .rate("api", 1, per: .seconds(1))), call("2", .rate("api", 1, per: .seconds(4))))
-        stage.run(call("3", .rate("api", 1, per: .seconds(1))))
-        stage.walk(to: .seconds(20))
-        #expect(stage.ran == ["1 0.0", "2 1.0", "3 5.0"])
-        #expect(stage.misuseKinds == [.conflictingRates(name: "‘api’")])
-        let count = stage.misuses.count
-        stage.run(call("4", .rate("api", 1, per: .seconds(1))), call("5", .rate("api", 1, per: .seconds(1))))
-        stage.walk(to: .seconds(30))
-        #expect(stage.ran.suffix(2) == ["4 20.0", "5 21.0"])
-        #expect(stage.misuses.count == count)
-    }
-
-    @Test("Different numbers are also reported for a rate behind another one that refuses the start")
-    func conflictsBehindRefusal() {
-        stage.run(call("1", .rate("first", 1, per: .seconds(1))), call("2", .rate("second", 1, per: .seconds(1))))
-        let third = call("3", .rate("first", 1, per: .seconds(1)))
-        third.addCondition(.rate("second", 1, per: .seconds(4)))
-        stage.run(third)
-        #expect(stage.ran == ["1 0.0", "2 0.0"])
-        #expect(stage.misuseKinds == [.conflictingRates(name: "‘second’")])
-        stage.walk(to: .seconds(20))
-        #expect(third.ending == "success")
-        #expect(stage.misuses.count == 1)
-    }
-
-    @Test("A clock that goes back delays a start by no more than a burst")
-    func clocksGoBack() {
-        let clock = JumpingClock()
-        let queue = AsyncOperationQueue(executor: stage.steps, clock: clock)
-        let rate = Rate.rate("api", 1, per: .seconds(1))
-        clock.jump(by: .seconds(1000))
-        queue.add(call("1", rate))
-        stage.steps.runAll()
-        clock.jump(by: .seconds(-900))
-        let second = call("2", rate)
-        queue.add(second)
-        stage.steps.runAll()
-        clock.base.advance(by: .seconds(1))
-        stage.steps.runAll()
-        #expect(second.ending == "success")
     }
 
     // MARK: Released resources
@@ -569,24 +440,5 @@ import Testing
         }
         stage.steps.runAll()
         #expect(RateManager.counts(of: identity).isKnown == false)
-    }
-}
-
-extension TestClock {
-    /// The time since the start of the clock, in seconds.
-    var seconds: Double { TestClock.Instant.start.duration(to: now) / .seconds(1) }
-}
-
-extension TestQueue {
-    /// Advances the clock from one deadline to the next, up to this time since its start, and runs all jobs after each
-    /// step.
-    func walk(to end: Duration) {
-        let end = TestClock.Instant.start.advanced(by: end)
-        while let next = clock.nextDeadline, next <= end {
-            clock.advance(to: next)
-            steps.runAll()
-        }
-        clock.advance(to: end)
-        steps.runAll()
     }
 }

@@ -140,7 +140,7 @@ struct ConcurrentMapStateMachineTests {
 
     @Test func aQueueThatIsShutDownEndsTheResults() {
         var machine = machine("a", "b", endsAtFailure: false)
-        let actions = machine.ended(1, .failure(.queueShutDown))
+        let actions = machine.ended(1, .failure(.queueShutDown()))
         #expect(actions.stopsUpstream)
         #expect(actions.cancel == [])
         #expect(machine.room == .closed)
@@ -163,7 +163,7 @@ struct ConcurrentMapStateMachineTests {
         #expect(!machine.ended(2, oops).wakesConsumer)
         #expect(machine.upstreamEnded(Oops()).wakesConsumer)
         #expect([inShort(machine.next()), inShort(machine.next())] == ["cancelled", "end"])
-        #expect(machine.isOver)
+        #expect(machine.hasEnded)
     }
 
     @Test("An iteration that is cancelled before it began does not begin")

@@ -187,14 +187,14 @@ import Testing
         #expect(numbers.iterators.alive == 0)
     }
 
-    enum Closing: CaseIterable {
+    enum ShutdownKind: CaseIterable {
         case draining, cuttingOff
     }
 
     @Test(
-        "Draining or shutting down a queue ends a sequence that has no new elements", arguments: Closing.allCases,
+        "Draining or shutting down a queue ends a sequence that has no new elements", arguments: ShutdownKind.allCases,
         [false, true])
-    func silentSequences(closing: Closing, arePlain: Bool) {
+    func silentSequences(closing: ShutdownKind, arePlain: Bool) {
         let (stage, gate) = (TestQueue(), Gate())
         let (numbers, more) = AsyncStream.makeStream(of: Int.self)
         more.yield(0)
@@ -229,8 +229,8 @@ import Testing
 
     @Test(
         "A body can continue to iterate while its queue drains, but not after a shutdown",
-        arguments: Closing.allCases)
-    func sequencesInBodies(closing: Closing) {
+        arguments: ShutdownKind.allCases)
+    func sequencesInBodies(closing: ShutdownKind) {
         let stage = TestQueue()
         let (numbers, more) = AsyncStream.makeStream(of: Int.self)
         more.yield(0)

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func underEverySchedule() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...3), executor: scheduler)
             let width = scheduler.random(in: 1...4)
@@ -93,7 +93,7 @@ import Testing
         order: OutputOrder
     ) async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
-        for round in 0..<500 {
+        for round in 0..<tries(500) {
             let (running, numbers) = (Tally(), Numbers(.max))
             let outputs = numbers.deliver(on: queue, width: 1 + round % 4, order: order) { number in
                 running.add()
@@ -114,7 +114,7 @@ import Testing
 
     /// Other code cancels, at any moment.
     @Test func aCancelAtAnyMoment() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...3), executor: scheduler)
             let numbers = Numbers(scheduler.random(in: 0...6))

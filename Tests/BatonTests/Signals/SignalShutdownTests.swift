@@ -120,19 +120,19 @@ struct SignalShutdownTests {
     @Test("The caller of the shutdown is notified of the first and the second signal")
     func tellsOfSignals() async {
         let rig = await Harness()
-        let told = EventLog<String>()
+        let received = EventLog<String>()
         let shutdown = Task { [queue = rig.queue, clock = rig.clock] in
             await queue.shutdown(on: .urgent, .windowChange, within: .seconds(10), clock: clock) { signal in
-                told("\(signal == .urgent ? "urgent" : "other"), closed: \(queue.isShuttingDown)")
+                received("\(signal == .urgent ? "urgent" : "other"), closed: \(queue.isShuttingDown)")
             }
         }
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         #expect(!rig.queue.isShuttingDown)
         ShutdownSignal.urgent.send()
-        await told.waitForCount(1)
+        await received.waitForCount(1)
         ShutdownSignal.windowChange.send()
         #expect(await shutdown.value == .urgent)
-        #expect(await told.waitForCount(2) == ["urgent, closed: true", "other, closed: true"])
+        #expect(await received.waitForCount(2) == ["urgent, closed: true", "other, closed: true"])
         while rig.clock.sleeperCount > 0 { await Task.yield() }
     }
 

@@ -40,11 +40,11 @@ final class SchedulerRig {
     }
 
     /// Returns false if the operation may not start now.
-    func appendReturning(
+    func appendRequeued(
         _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false, hasDependencies: Bool = false
     ) -> Bool {
         let operation = make(name, priority, isChild: isChild)
-        return scheduler.appendReturning(Unretained(operation), hasDependencies: hasDependencies)
+        return scheduler.append(requeued: Unretained(operation), hasDependencies: hasDependencies)
     }
 
     func release(_ name: String) { scheduler.append(released: Unretained(make(name, .normal))) }
@@ -60,9 +60,9 @@ final class SchedulerRig {
     }
 
     /// Returns the names of the operations that were taken up before, in order.
-    func takeReturning() -> [String] {
+    func takeRequeued() -> [String] {
         var names: [String] = []
-        IntrusiveList.forEach(from: scheduler.takeReturning()) { names.append($0.object.name!) }
+        IntrusiveList.forEach(from: scheduler.takeRequeued()) { names.append($0.object.name!) }
         return names
     }
 

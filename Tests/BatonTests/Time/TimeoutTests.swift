@@ -120,8 +120,8 @@ import Testing
         operation.timeout(.seconds(-1))
         #expect(
             stage.misuseKinds == [
-                .changedAfterAdding("a timeout"), .changedAfterAdding("a timeout"), .negativeDuration("a timeout"),
-                .changedAfterAdding("a timeout"),
+                .changedAfterAdding("a timeout"), .changedAfterAdding("a time limit for waiting"),
+                .negativeDuration("a timeout"), .changedAfterAdding("a timeout"),
             ])
         stage.advance(by: .seconds(10))
         stage.queue.isSuspended = false

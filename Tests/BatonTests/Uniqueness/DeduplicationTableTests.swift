@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        func leave(_ owner: String, at place: UInt64) -> (any Identity)? { table.leave(owners[owner]!, at: place) }
+        func remove(_ owner: String, at place: UInt64) -> (any Identity)? { table.remove(owners[owner]!, at: place) }
     }
 
     private let rig = Harness()
@@ -67,7 +67,7 @@ import Testing
     func thoseThatHaveFinishedAreTakenOver() throws {
         let place = try #require(rig.insert(Name(hash: 1), for: "a", ifNoneAfter: 0))
         #expect(rig.enter("b", at: place, ignoring: "a") == "entered behind ")
-        #expect(rig.leave("a", at: place) == nil, "It has left before.")
+        #expect(rig.remove("a", at: place) == nil, "It has left before.")
         #expect(rig.owners(at: place) == "b")
     }
 
@@ -75,10 +75,10 @@ import Testing
         let name = Name(hash: 1)
         let place = try #require(rig.insert(name, for: "a", ifNoneAfter: 0))
         _ = rig.enter("b", at: place, replaces: true)
-        #expect(rig.leave("b", at: place) == nil)
+        #expect(rig.remove("b", at: place) == nil)
         #expect(rig.owners(at: place) == "a")
-        #expect(rig.leave("a", at: place) === name)
-        #expect(rig.leave("a", at: place) == nil)
+        #expect(rig.remove("a", at: place) === name)
+        #expect(rig.remove("a", at: place) == nil)
         #expect(rig.table.count == 0)
         #expect(rig.table.candidates(for: 1, after: 0).isEmpty)
         #expect(rig.enter("c", at: place) == "gone")

@@ -53,6 +53,38 @@ import Testing
         #expect(shared.original.ending == "success")
     }
 
+    /// Why an original that nobody but a joiner needed is needed again.
+    enum LaterNeed: CaseIterable {
+        case none, dependent, task
+    }
+
+    @Test(
+        "An original that lost its dependents is cancelled with its last joiner, unless somebody has come to need it",
+        arguments: LaterNeed.allCases)
+    func aDependentsCancel(need: LaterNeed) async {
+        let shared = Shared("\(#function) \(need)", joiners: 1)
+        let reader = shared.stage.noting("reader", after: shared.original)
+        shared.stage.run(reader)
+        reader.cancel(includingDependencies: true)
+        #expect(!shared.original.isCancelled)
+        let later = shared.stage.noting("later", after: shared.original)
+        var awaiting: Task<Void, any Error>?
+        switch need {
+        case .none: break
+        case .dependent: shared.stage.run(later)
+        case .task:
+            awaiting = Task { try await shared.original.value }
+            while shared.original.withLife({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
+        }
+        shared.joiners[0].cancel()
+        #expect(shared.original.isCancelled == (need == .none))
+        shared.gate.open()
+        shared.stage.steps.runAll()
+        #expect(shared.stage.ran == (need == .dependent ? ["original", "later"] : ["original"]))
+        if let awaiting { await #expect(throws: Never.self) { try await awaiting.value } }
+        #expect(shared.stage.queue.operationCount == 0)
+    }
+
     @Test func theOriginalIsCancelledWhenTheLastOneGoes() {
         let shared = Shared(#function)
         shared.original.cancel(reason: .because("of rain"))

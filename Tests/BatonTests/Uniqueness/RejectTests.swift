@@ -213,7 +213,7 @@ private struct OtherWork: Procedure {
         first.unique(by: #function)
         stage.run(stage.noting("second").unique(by: #function))
         #expect(stage.ran == ["first", "second"])
-        #expect(stage.misuseKinds == [.changedAfterAdding("uniqueness")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("its uniqueness")])
         #expect(stage.misuses.events.first?.callSite?.contains("RejectTests.swift") == true)
         gate.open()
         stage.steps.runAll()

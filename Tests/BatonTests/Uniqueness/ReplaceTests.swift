@@ -43,6 +43,31 @@ import Testing
         #expect(Set(stage.ran) == ["waiting", "new"])
     }
 
+    @Test("An operation with the key of its own input says so", arguments: [UniquenessPolicy.replace, .reject])
+    func sharedKeysOfReaders(policy: UniquenessPolicy) {
+        let stage = TestQueue()
+        let key = "\(#function) \(policy)"
+        func chain() -> (input: AsyncOperation<Int>, reader: AsyncOperation<Int>) {
+            let input = AsyncOperation("input") { 1 }.unique(by: key, policy: policy)
+            return (input, AsyncOperation("reader", input) { $0 }.unique(by: key, policy: policy))
+        }
+        let advice = ". One of the two depends on the other: give them different keys"
+        // The reader claims the key before the input that it brings along.
+        let together = chain()
+        stage.run(together.reader)
+        let oneByOne = chain()
+        stage.run(oneByOne.input, oneByOne.reader)
+        switch policy {
+        case .replace:
+            #expect(together.reader.ending == "cancelled because ‘input’ has replaced it\(advice)")
+            #expect(oneByOne.input.ending == "cancelled because ‘reader’ has replaced it\(advice)")
+        default:
+            #expect(together.input.ending == "skipped, because ‘reader’ does the same already\(advice)")
+            #expect(oneByOne.reader.ending == "skipped, because ‘input’ does the same already\(advice)")
+        }
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test("A replaced operation that has not begun ends at once")
     func oneThatHasNotBegunEndsAtOnce() {
         let stage = TestQueue(isSuspended: true)
@@ -129,7 +154,9 @@ import Testing
         let old = stage.noting("old", after: new).unique(by: #function)
         stage.run(old)
         stage.run(new)
-        #expect(old.ending == "cancelled because ‘new’ has replaced it")
+        #expect(
+            old.ending == "cancelled because ‘new’ has replaced it. One of the two depends on the other: give them "
+                + "different keys")
         #expect(new.ending == "success")
         #expect(stage.queue.operationCount == 0)
     }
@@ -245,4 +272,67 @@ import Testing
             #expect(tokens.alive == 0)
         }
     }
+
+    /// The add compares the keys after the queue has admitted the operation, and before the operation enters.
+    private final class ClosingKey: Hashable, Sendable {
+        private let close: @Sendable () -> Void
+        private let isArmed = Locked(false)
+
+        init(_ close: @escaping @Sendable () -> Void) { self.close = close }
+
+        func arm() { isArmed.withLock { $0 = true } }
+
+        static func == (left: ClosingKey, right: ClosingKey) -> Bool {
+            let mustClose = left.isArmed.withLock { isArmed in
+                defer { isArmed = false }
+                return isArmed
+            }
+            if mustClose { left.close() }
+            return left === right
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    @Test("An operation that replaces another one while its queue closes is not refused", arguments: [false, true])
+    func closingQueue(isBarrier: Bool) async {
+        let (stage, gate) = (TestQueue(), Gate())
+        let closing = TestQueue()
+        let key = ClosingKey { [core = closing.queue.core] in core.shutDown(to: .draining) }
+        let old = stage.waiting("old", at: gate).unique(by: key, policy: .replace)
+        let new = closing.noting("new").unique(by: key, policy: .replace)
+        stage.run(old)
+        key.arm()
+        if isBarrier { closing.queue.addBarrier(new) } else { closing.queue.add(new) }
+        #expect(closing.queue.isShuttingDown && old.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        closing.steps.runAll()
+        #expect(new.ending == "success")
+        let late = closing.noting("late")
+        closing.queue.add(late)
+        #expect(late.ending == "queueShutDown")
+        await closing.queue.waitUntilIdle()
+    }
+
+    @Test("An operation that replaces another one while its queue is cut off is cancelled with the queue")
+    func cutOffQueue() async {
+        let (stage, gate) = (TestQueue(), Gate())
+        let closing = TestQueue()
+        let key = ClosingKey { [core = closing.queue.core] in core.cutOff() }
+        let old = stage.waiting("old", at: gate).unique(by: key, policy: .replace)
+        let new = closing.noting("new").unique(by: key, policy: .replace)
+        let reader = new.then("reader") {}
+        stage.run(old)
+        key.arm()
+        closing.queue.add(new)
+        #expect(new.ending == "cancelled with everything in its queue", "\(new.ending)")
+        closing.queue.add(reader)
+        #expect(reader.ending == "queueShutDown")
+        gate.open()
+        stage.steps.runAll()
+        await closing.queue.waitUntilIdle()
+        #expect(closing.queue.operationCount == 0)
+    }
+
 }

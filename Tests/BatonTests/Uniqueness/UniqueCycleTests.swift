@@ -54,7 +54,7 @@ import Testing
 
     @Test func aConditionsOperationThatJoinsTheOneItIsFor() {
         let brought = stage.noting("brought").unique(by: #function, policy: .join)
-        let operation = stage.noting("operation").addCondition(Bringing(operation: brought))
+        let operation = stage.noting("operation").addCondition(DependencyCondition(operation: brought))
         stage.run(operation.unique(by: #function, policy: .join))
         #expect(brought.failure?.cycleNames == ["brought", "operation"])
         #expect(operation.hasFinished)
@@ -124,7 +124,7 @@ import Testing
     }
 }
 
-private struct Bringing: OperationCondition {
+private struct DependencyCondition: OperationCondition {
     let operation: AnyOperation
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { self.operation }

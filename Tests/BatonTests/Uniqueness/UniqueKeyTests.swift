@@ -112,7 +112,7 @@ import Testing
         func operation(_ policy: UniquenessPolicy) -> AsyncOperation<Void> {
             let operation = stage.noting("operation")
             return operation.unique(
-                by: Releasing(
+                by: ReleasingKey(
                     space: #function,
                     release: { [weak operation, queue = stage.queue] in
                         _ = operation?.state
@@ -138,7 +138,7 @@ private struct Unequal: Hashable {
 }
 
 /// A key that calls a closure when it is released.
-private final class Releasing: Hashable, Sendable {
+private final class ReleasingKey: Hashable, Sendable {
     private let space: String
     private let release: @Sendable () -> Void
 
@@ -147,7 +147,7 @@ private final class Releasing: Hashable, Sendable {
         self.release = release
     }
 
-    static func == (left: Releasing, right: Releasing) -> Bool { left.space == right.space }
+    static func == (left: ReleasingKey, right: ReleasingKey) -> Bool { left.space == right.space }
 
     func hash(into hasher: inout Hasher) { hasher.combine(space) }
 

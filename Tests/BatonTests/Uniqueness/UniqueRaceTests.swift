@@ -6,7 +6,7 @@ import Testing
 
 /// Many threads that add operations with the same key at once, round after round.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct UniqueRaceTests {
-    private static let rounds = 1000
+    private static let rounds = tries(1000)
     private static let adders = 4
 
     /// Counts bodies, which must not overlap.

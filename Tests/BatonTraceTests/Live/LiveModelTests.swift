@@ -43,28 +43,28 @@ import Testing
     func obstaclesAreCounted() {
         var life = Life()
         let db = LiveObstacle.exclusion("‘db’")
-        func told(_ life: inout Life) -> String { LiveFormatter.obstacles(life.model.takePicture().whole) }
+        func obstacles(_ life: inout Life) -> String { LiveFormatter.obstacles(life.model.takePicture().whole) }
         life.note(.appeared, 1, 2, 3, 4)
-        #expect(told(&life) == "")
+        #expect(obstacles(&life) == "")
         life.note(.blocked(db), 1, 2)
         #expect(life.counts == Counts(waiting: 4))
-        #expect(told(&life) == "(2 for the exclusion ‘db’)")
+        #expect(obstacles(&life) == "(2 for the exclusion ‘db’)")
         #expect(life.model.picture.stages[0].excluded == 2)
         life.note(.blocked(.rate("‘api’")), 3)
-        #expect(told(&life) == "(2 for exclusions, 1 for rates)")
+        #expect(obstacles(&life) == "(2 for exclusions, 1 for rates)")
         // Repeated events change nothing; a grant, a start and an end each remove an obstacle.
         life.note(.blocked(db), 1)
         life.note(.unblocked, 1)
         life.note(.unblocked, 1)
-        #expect(told(&life) == "(1 for exclusions, 1 for rates)")
+        #expect(obstacles(&life) == "(1 for exclusions, 1 for rates)")
         life.note(.started, 3)
         life.note(.finished(.cancelled), 2)
-        #expect(told(&life) == "" && life.counts == Counts(waiting: 2, running: 1, cancelled: 1))
+        #expect(obstacles(&life) == "" && life.counts == Counts(waiting: 2, running: 1, cancelled: 1))
         // Operation 3 already runs, so an obstacle that is noted afterwards is ignored.
         life.note(.blocked(db), 3)
-        #expect(told(&life) == "")
+        #expect(obstacles(&life) == "")
         life.note(.blocked(.rate("‘api’")), 4)
-        #expect(told(&life) == "(1 for the rate ‘api’)")
+        #expect(obstacles(&life) == "(1 for the rate ‘api’)")
         #expect(LiveFormatter.counts(life.model.picture.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
     }
 
@@ -112,7 +112,7 @@ import Testing
         life.note(.finished(.failedAfter(100, "after one elsewhere")), 4, 5)
         let picture = life.model.takePicture()
         #expect(picture.newFailures.map(\.operation) == ["o1", "o4"])
-        #expect(picture.newDependents == 3)
+        #expect(picture.newDependencyFailures == 3)
         #expect(picture.whole.failed == 5)
         #expect(picture.failures == picture.newFailures)
         #expect(life.model.takePicture().newFailures.isEmpty)

@@ -34,13 +34,15 @@ import Testing
         #expect(LiveRenderer(width: 10, height: 24).lines(picture).last == "the queue…")
     }
 
+    /// The canvas leaves the last column free.
     @Test func terminalOfTenColumnsShowsNameAndCount() {
         let picture = LivePicture(
             showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)], of: "why not?")
         #expect(LiveRenderer(width: 9, height: 24).lines(picture) == ["dow… 6/12", "✗ downlo…"])
     }
 
-    @Test func narrowTerminalLeavesOutTheLeastUseful() {
+    /// The canvas leaves the last column free.
+    @Test func aNarrowTerminalOmitsTheRateAndSomeCounts() {
         let picture = LivePicture(showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)])
         #expect(LiveRenderer(width: 39, height: 24).lines(picture) == ["download ██x▒░░░ 6/12 1 failed 3 s left"])
     }
@@ -101,7 +103,7 @@ import Testing
         #expect(lines[4] == "… and 996 more stages")
     }
 
-    @Test func lowTerminalShowsFewerFailures() {
+    @Test func aTerminalWithFewRowsShowsFewerFailures() {
         let picture = LivePicture(showing: [stage("s", failed: 3)], of: "a", "b", "c")
         #expect(LiveRenderer(width: 80, height: 3).lines(picture).count == 1)
         #expect(LiveRenderer(width: 80, height: 8).lines(picture).dropFirst() == ["✗ s 2: b", "✗ s 3: c"])
@@ -114,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func coloursAreTheOnlyDifferenceThatColoursMake() {
+    @Test func coloursDoNotChangeTheText() {
         let picture = LivePicture(
             showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)], of: "why not?")
         var renderer = LiveRenderer(width: 80, height: 24)

@@ -22,16 +22,16 @@ import Testing
     func failuresAndDependents() {
         var report = LiveReport()
         var picture = LivePicture(showing: [stage("s", failed: 50, running: 1)], of: "a", "b", "c", "d", "e")
-        picture.newDependents = 45
+        picture.newDependencyFailures = 45
         #expect(
             report.lines(picture) == [
                 "s: begins", "s 1 failed: a", "s 2 failed: b", "s 3 failed: c", "s 4 failed: d", "s 5 failed: e",
                 "45 operations failed because what they needed had failed",
             ])
         var rest = LivePicture(showing: [stage("s", failed: 51, running: 1)])
-        rest.newDependents = 1
+        rest.newDependencyFailures = 1
         #expect(report.lines(rest) == ["1 operation failed because what it needed had failed"])
-        rest.newDependents = 0
+        rest.newDependencyFailures = 0
         #expect(report.lines(rest).isEmpty)
     }
 

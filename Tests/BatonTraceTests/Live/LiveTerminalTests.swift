@@ -131,10 +131,10 @@ import Testing
     @Test func signalsThatTheProgramHandlesAreLeftToIt() {
         // Test runners do not use this signal.
         signal(SIGUSR2, SIG_IGN)
-        LiveView.restoreTerminalWhenInterrupted(by: [SIGUSR2, 100_000])
+        LiveView.restoreTerminalOnTermination(by: [SIGUSR2, 100_000])
         let ignoring = signal(SIGUSR2, SIG_DFL)
         #expect(ignoring.map { unsafeBitCast($0, to: Int.self) } == 1)
-        LiveView.restoreTerminalWhenInterrupted(by: [SIGUSR2])
+        LiveView.restoreTerminalOnTermination(by: [SIGUSR2])
         let ours = signal(SIGUSR2, SIG_DFL)
         #expect(ours != nil)
     }

@@ -109,11 +109,11 @@ import Testing
             let (queue, gate) = (AsyncOperationQueue(), Gate())
             queue.add(AsyncOperation("holder") { await gate.wait() }.addCondition(.mutuallyExclusive("LiveViewTests")))
             await gate.waitForWaiters(count: 1)
-            let told = EventLog<Void>()
-            queue.observe { event in if case .excluded = event.kind { told(()) } }
+            let exclusions = EventLog<Void>()
+            queue.observe { event in if case .excluded = event.kind { exclusions(()) } }
             let early = waitsBefore ? nil : LiveView(of: queue, options: pipe.options(), clock: TestClock())
             queue.add(AsyncOperation("waiter") {}.addCondition(.mutuallyExclusive("LiveViewTests")))
-            await told.waitForCount(1)
+            await exclusions.waitForCount(1)
             let view = early ?? LiveView(of: queue, options: pipe.options(), clock: TestClock())
             await view.finish()
             let text = pipe.read()

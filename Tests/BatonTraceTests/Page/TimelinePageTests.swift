@@ -41,7 +41,7 @@ import Testing
         sketch.add("b 2", 3, start: 4, end: 4, in: b)
         sketch.trace.end = .milliseconds(12)
         let data = try data(sketch.trace.timeline())
-        #expect(data["stages"] as? [String] == ["a", "b"])
+        #expect(data["stages"] as? [String] == ["a 1", "b"])
         #expect(data["end"] as? Double == 10_000)
         let rows = try #require(data["operations"] as? [[Any]])
         #expect(rows[0][4] as? Int == 0 && rows[0][5] as? Int == 3000)

@@ -82,13 +82,66 @@ import Testing
         #expect(!sketch.trace.summary().description.contains("Critical path"))
     }
 
-    @Test("An operation that never ran may be in the middle of the path")
+    @Test("The path leads through an operation that never ran, without showing it")
     func pathThroughOneThatNeverRan() {
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
         let skipped = sketch.add("skipped", 0, after: [a], end: 6, outcome: .skipped)
-        sketch.add("b", 0, after: [skipped], ready: 6, start: 6, end: 9)
-        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "skipped", "b"])
+        let cancelled = sketch.add("cancelled", 0, after: [skipped], end: 7, outcome: .cancelled)
+        sketch.add("b", 0, after: [cancelled], ready: 8, start: 8, end: 9)
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "b"])
+        // `b` got ready a millisecond after its dependency had ended.
+        #expect(path(sketch) == ["a running 0-5", "b dependencies 5-7", "b queue 7-8", "b running 8-9"])
+    }
+
+    @Test("The time of a child that never ran belongs to the operation that waited for it")
+    func pathThroughAChildThatNeverRan() {
+        var sketch = Sketch()
+        let upstream = sketch.add("upstream", 0, ready: 0, start: 0, end: 5)
+        let group = sketch.add("group", 1, ready: 1, start: 1, end: 20)
+        sketch.add("skipped", 2, after: [upstream], end: 8, in: group, outcome: .skipped)
+        // Nothing explains the end of this child, so the group goes on with the child that ended before it.
+        sketch.add("after conditions", 10, evaluating: 10, end: 15, in: group, outcome: .skipped)
+        #expect(path(sketch) == ["upstream running 0-5", "group running 5-20"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["upstream", "group"])
+    }
+
+    @Test("A child that never ran and waited for nothing leaves the path to its sibling, or to its parent")
+    func pathPastAChildThatNeverRan() {
+        var sketch = Sketch()
+        let group = sketch.add("group", 0, ready: 0, start: 0, end: 20)
+        sketch.add("skipped", 1, end: 12, in: group, outcome: .skipped)
+        #expect(path(sketch) == ["group running 0-20"])
+        sketch.add("ran", 2, ready: 2, start: 2, end: 9, in: group)
+        #expect(path(sketch) == ["group running 0-2", "ran running 2-9", "group running 9-20"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["group", "ran"])
+    }
+
+    @Test("The operation of a condition is on the path, although the condition let its operation not run")
+    func pathThroughTheOperationOfACondition() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 3)
+        let skipped = sketch.add("skipped", 0, after: [a], evaluating: 3, end: 9, outcome: .skipped)
+        sketch.add("permit", 4, ready: 4, start: 4, end: 8, in: skipped)
+        // The last run is that of the permit. What came before it is the time until its condition was evaluated.
+        #expect(path(sketch) == ["a running 0-3", "permit conditions 3-4", "permit running 4-8"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "permit"])
+        sketch.add("b", 0, after: [skipped], ready: 9, start: 9, end: 10)
+        #expect(
+            path(sketch) == [
+                "a running 0-3", "permit conditions 3-4", "permit running 4-8", "b dependencies 8-9",
+                "b running 9-10",
+            ])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "permit", "b"])
+    }
+
+    @Test("A permit of an operation that never ran leads back to the parent of that operation")
+    func pathThroughAPermitToTheParent() {
+        var sketch = Sketch()
+        let group = sketch.add("group", 0, ready: 0, start: 0, end: 3)
+        let skipped = sketch.add("skipped", 1, evaluating: 1, end: 9, in: group, outcome: .skipped)
+        sketch.add("permit", 4, ready: 4, start: 4, end: 8, in: skipped)
+        #expect(path(sketch) == ["group running 0-1", "permit conditions 1-4", "permit running 4-8"])
     }
 
     @Test("A wait for a rate or a suspended queue is a step of its own")
@@ -132,6 +185,15 @@ import Testing
             path(sketch) == [
                 "parent running 0-1", "one running 1-4", "parent running 4-5", "two running 5-9", "parent running 9-10",
             ])
+    }
+
+    @Test("Children that took no time do not end the path of their parent")
+    func childrenWithoutTime() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 10)
+        for name in ["one", "two"] { sketch.add(name, 5, ready: 5, start: 5, end: 5, in: parent) }
+        #expect(path(sketch) == ["parent running 0-10"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["parent", "one", "two"])
     }
 
     @Test func aConditionsOperationIsOnIt() {

@@ -62,6 +62,21 @@ import Testing
         #expect(Duration.nanoseconds(nanoseconds).inShort == text)
     }
 
+    @Test("A stage with one operation has the name of that operation")
+    func stagesOfOneOperation() {
+        var sketch = Sketch()
+        let first = sketch.add("c1", 0, ready: 0, start: 0, end: 5)
+        let second = sketch.add("load 1", 0, after: [first], ready: 5, start: 5, end: 9)
+        // This operation is not on the path, but belongs to the stage of the previous one.
+        sketch.add("load 2", 0, ready: 0, start: 0, end: 1)
+        sketch.add("save 7", 0, after: [second], ready: 9, start: 9, end: 10)
+        #expect(sketch.trace.summary().levers.map(\.stage) == ["c1", "load", "save 7"])
+        #expect(sketch.trace.summary(stage: Trace.stageName).levers.map(\.stage) == ["c", "load", "save"])
+        let page = sketch.trace.timeline()
+        #expect(page.contains("\"stages\":[\"c1\",\"load\",\"save 7\"]"), "\(page.suffix(20_000).prefix(3_000))")
+        #expect(sketch.trace.timeline(stage: Trace.stageName).contains("\"stages\":[\"c\",\"load\",\"save\"]"))
+    }
+
     @Test func stagesCanBeNamedByTheCaller() {
         #expect(sketch.trace.summary { _ in "all" }.levers.map(\.stage) == ["all"])
     }
@@ -70,7 +85,9 @@ import Testing
         let text = sketch.trace.summary().description
         let lines = text.split(separator: "\n")
         #expect(lines.first == "4 operations in 400 ms: 3 succeeded, 1 failed.")
-        #expect(text.contains("Bodies ran for 400 ms, 1.00 at a time."))
+        #expect(
+            text.contains(
+                "Bodies ran for 400 ms, 1.00 at a time, including what they waited for other operations."))
         #expect(text.contains("300 ms for the queue") && text.contains("300 ms for dependencies"))
         #expect(text.contains("Critical path, 400 ms: load 1 → load 2 → load 3 → save"))
         #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))

@@ -22,19 +22,19 @@ import Testing
     let b = OperationReference.sketched(2, "b")
 
     /// Returns one event for each millisecond, beginning at 1.
-    private func events(_ told: [(OperationReference, OperationEvent.Kind)]) -> [OperationEvent] {
-        told.enumerated().map { place, event in
+    private func events(_ kinds: [(OperationReference, OperationEvent.Kind)]) -> [OperationEvent] {
+        kinds.enumerated().map { place, event in
             OperationEvent(
                 number: UInt64(place + 1), time: .milliseconds(place + 1),
                 subject: EventSubject(event.0, in: QueueReference(name: "q", number: 7)), kind: event.1)
         }
     }
 
-    private func trace(_ told: [(OperationReference, OperationEvent.Kind)]) -> Trace { Trace(of: events(told)) }
+    private func trace(_ kinds: [(OperationReference, OperationEvent.Kind)]) -> Trace { Trace(of: events(kinds)) }
 
     /// Returns waits such as "queue 1-3", in milliseconds.
-    private func waits(_ told: [OperationEvent.Kind]) -> [String] {
-        let trace = trace(told.map { (a, $0) })
+    private func waits(_ kinds: [OperationEvent.Kind]) -> [String] {
+        let trace = trace(kinds.map { (a, $0) })
         return trace.operations[0].waits(until: trace.end).map {
             "\($0.reason) \($0.name.map { $0 + " " } ?? "")"
                 + "\($0.start.nanoseconds / 1_000_000)-\($0.end.nanoseconds / 1_000_000)"
@@ -134,10 +134,10 @@ import Testing
     /// Returns the waits of operation `a`, such as "queue 1-3", in milliseconds, in a queue that is suspended in these
     /// ranges.
     private func waits(
-        _ told: [OperationEvent.Kind], parent: OperationReference? = nil, suspended: [ClosedRange<Int>], to end: Int
+        _ kinds: [OperationEvent.Kind], parent: OperationReference? = nil, suspended: [ClosedRange<Int>], to end: Int
     ) -> [String] {
         var builder = TraceBuilder(queue: nil, start: .zero)
-        for (place, kind) in told.enumerated() {
+        for (place, kind) in kinds.enumerated() {
             builder.add(
                 OperationEvent(
                     number: UInt64(place + 1), time: .milliseconds(place + 1),
@@ -275,14 +275,14 @@ import Testing
     }
 
     @Test func anyOrderOfEventsGivesTheSameTrace() {
-        let told = events([
+        let recorded = events([
             (a, .added(edges: [])), (b, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, .produced(b)),
             (b, .ready), (a, Self.success), (b, .started(attempt: 1)), (b, Self.success),
         ])
-        #expect(Trace(of: told.reversed()) == Trace(of: told))
-        #expect(Trace(of: told).operations[1].producer == a)
-        #expect(Trace(of: told).queueName == "q" && Trace(of: told).queueNumber == 7)
-        #expect(Trace(of: told).eventCount == 9 && Trace(of: told).end == .milliseconds(9))
+        #expect(Trace(of: recorded.reversed()) == Trace(of: recorded))
+        #expect(Trace(of: recorded).operations[1].producer == a)
+        #expect(Trace(of: recorded).queueName == "q" && Trace(of: recorded).queueNumber == 7)
+        #expect(Trace(of: recorded).eventCount == 9 && Trace(of: recorded).end == .milliseconds(9))
     }
 
     @Test func droppedEventsMakeNoOperation() {

@@ -43,10 +43,8 @@ func oneNamed() {
         let value = page.size + page.title  // error: cannot be applied to operands of type 'Int' and 'String'
         return value
     }
-    // The compiler does not name the mistake.
-    _ = AsyncOperation("name", page) { a, b, c in sample.title }  // error: cannot convert value
-    // The compiler does not name the mistake.
-    _ = AsyncOperation("name", page) { a, b, c in  // error: 'String' to expected argument type 'AsyncOperation<First>'
+    _ = AsyncOperation("name", page) { a, b, c in sample.title }  // error: expects 2 arguments, but 3 were used
+    _ = AsyncOperation("name", page) { a, b, c in  // error: expects 2 arguments, but 3 were used
         let value = sample.title
         return value
     }
@@ -131,10 +129,10 @@ func oneContextNamed() {
         let value = page.title + context.attempt  // error: cannot be applied to operands of type 'String' and 'Int'
         return value
     }
-    // The compiler does not name the mistake.
-    _ = AsyncOperation("name", page) { a, b, c in sample.title }  // error: cannot convert value
-    // The compiler does not name the mistake.
-    _ = AsyncOperation("name", page) { a, b, c in  // error: 'String' to expected argument type 'AsyncOperation<First>'
+    // The compiler does not name the mistake if the output depends on it.
+    _ = AsyncOperation("name", page) { page, context in page.titel }  // error: type 'AsyncOperation<First>'
+    _ = AsyncOperation("name", page) { a, b, c in sample.title }  // error: expects 2 arguments, but 3 were used
+    _ = AsyncOperation("name", page) { a, b, c in  // error: expects 2 arguments, but 3 were used
         let value = sample.title
         return value
     }
@@ -172,6 +170,28 @@ func oneTypedContextNamed() {
         let value = page.title + context.attempt  // error: cannot be applied to operands of type 'String' and 'Int'
         return value
     }
+}
+
+// MARK: - Too many inputs
+
+func nine() {
+    // The compiler does not count the inputs.
+    _ = AsyncOperation(page, page, page, page, page, page, page, page, page) {  // error: argument type 'String'
+        a, b, c, d, e, f, g, h, i in
+        sample
+    }
+    // The compiler does not count the inputs.
+    _ = AsyncOperation("name", page, page, page, page, page, page, page, page, page) {  // error: extra trailing closure
+        a, b, c, d, e, f, g, h, i in
+        sample
+    }
+}
+
+func twoFallbacks() {
+    // The compiler does not count the inputs.
+    _ = AsyncOperation(page, page, default: sample) { a, b in sample }  // error: argument type 'String'
+    // The compiler does not count the inputs.
+    _ = AsyncOperation("name", page, page, default: sample) { a, b in sample }  // error: extra trailing closure
 }
 
 // MARK: - Two to eight inputs

@@ -127,6 +127,12 @@ func recover() {
     }
 }
 
+func recoverInOneExpression() {
+    // Swift takes both closures for closures that return nothing. Without -warnings-as-errors, it only warns.
+    _ = AsyncOperation { sample.size }.recover { _ in "none" }  // error: expression of type 'Int' is unused
+    _ = AsyncOperation<Int> { sample.size }.recover { _ in "none" }  // error: 'String' to closure result type 'Int'
+}
+
 func mapError() {
     _ = page.mapError { error in error.underlyingErro }  // error: has no member 'underlyingErro'
     _ = page.mapError { error in

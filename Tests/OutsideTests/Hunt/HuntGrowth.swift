@@ -154,7 +154,7 @@ struct HuntGrowth: Sendable, CustomStringConvertible {
         case .oneByOne:
             for index in indices {
                 // All operations of one add share one value.
-                let tag = trait == .taskLocals ? HuntTag(ids: [index], token: Living().token()) : nil
+                let tag = trait == .taskLocals ? HuntTag(ids: [index], token: LiveTokens().token()) : nil
                 _ = HuntLocal.$tag.withValue(tag) { queues[0].add(operations[index]) }
             }
         case .twoQueues: for index in indices { queues[index % 2].add(operations[index]) }

@@ -110,7 +110,7 @@ struct HuntProgram: Sendable, CustomStringConvertible {
     /// The nodes with these numbers, and all nodes that they depend on, which an add may bring along. A unique node may
     /// have to wait for any other unique one.
     func closure(of ids: [Int]) -> Set<Int> {
-        let unique = nodes.filter { $0.features.contains(.unique) }.map(\.id)
+        let unique = unique
         var all = Set(ids)
         var frontier = ids
         while let id = frontier.popLast() {
@@ -119,6 +119,11 @@ struct HuntProgram: Sendable, CustomStringConvertible {
         }
         return all
     }
+
+    private var unique: [Int] { nodes.filter { $0.features.contains(.unique) }.map(\.id) }
+
+    /// The nodes that another one may replace. With a node, those are cancelled that only it needs.
+    var mayBeReplaced: Set<Int> { closure(of: unique) }
 
     private func makeScripts(_ random: inout SeededGenerator) -> [[Action]] {
         var scripts: [[Action]] = (0...Int.random(in: 0...2, using: &random)).map { _ in [] }

@@ -266,9 +266,9 @@ extension HuntRound {
         for member in members where member.state != .finished && member.state != .created {
             fault("n\(node.id) has finished, and \(member) has not: \(member.explain())")
         }
-        let others: Set<Feature> = [.cancel, .unique, .waitingLimit, .heldDependency, .timeLimit, .barrier]
+        let others: Set<Feature> = [.cancel, .waitingLimit, .heldDependency, .timeLimit, .barrier]
         guard program.allFeatures.isDisjoint(with: [.cancelAll, .shutdown, .deinits, .cancelledRun]),
-            node.features.isDisjoint(with: others)
+            node.features.isDisjoint(with: others), !program.mayBeReplaced.contains(node.id)
         else { return }
         for member in members + [operation] {
             if case .dependencyCycle? = member.error { continue }

@@ -8,11 +8,11 @@ import Synchronization
 /// The checks are statements of the documentation in their simplest form: conditions that no program may violate.
 final class HuntRound: Sendable {
     struct Output: Sendable {
-        let token: Living.Token
+        let token: LiveTokens.Token
     }
 
     struct Oops: Error {
-        let token: Living.Token
+        let token: LiveTokens.Token
     }
 
     struct WeakOperation: Sendable {
@@ -23,7 +23,7 @@ final class HuntRound: Sendable {
     let faults = Guarded<[String]>([])
     /// True after a round has taken too long. Waiting bodies then return, so that the next round gets their threads.
     let isGivenUp = Atomic<Bool>(false)
-    let living = Living()
+    let living = LiveTokens()
     let queues: Guarded<[AsyncOperationQueue]>
     /// A queue for operations that wait for `signal`, which outlives the rest of the program.
     let outer = AsyncOperationQueue(name: "outer")
@@ -51,7 +51,7 @@ final class HuntRound: Sendable {
     static let threads = (1...3).map { ThreadExecutor(name: "hunt", threads: $0) }
 
     struct Observer: OperationObserver {
-        let token: Living.Token
+        let token: LiveTokens.Token
         func observe(_ event: OperationEvent) async { token.touch() }
     }
 

@@ -6,9 +6,9 @@ enum HuntLocal {
 /// The value of the task-local: the operations that the current call may add.
 final class HuntTag: Sendable {
     let ids: Set<Int>
-    private let token: Living.Token
+    private let token: LiveTokens.Token
 
-    init(ids: Set<Int>, token: Living.Token) {
+    init(ids: Set<Int>, token: LiveTokens.Token) {
         self.ids = ids
         self.token = token
     }

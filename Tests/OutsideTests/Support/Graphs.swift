@@ -12,7 +12,7 @@ struct Layers {
             let layer = (0..<width).map { index in
                 let operation = AsyncOperation {}
                 if let last = layers.last {
-                    for offset in [0, 1, 7] { operation.addDependency(last[(index + offset) % width]) }
+                    for offset in [0, 13, 26] { operation.addDependency(last[(7 * index + offset) % width]) }
                 }
                 return operation
             }

@@ -1,7 +1,7 @@
 import Testing
 
-/// Expects that the time of `program` grows no faster than n log n: at four times the size it takes less than ten times
-/// as long. Quadratic time would be sixteen times as long.
+/// Expects that the time of `program` grows no faster than n log n: at four times the size it takes less than eight
+/// times as long. Quadratic time would be sixteen times as long.
 ///
 /// Noise only makes a run longer, so the fastest run of each size counts, and one measurement that passes is enough.
 ///
@@ -22,7 +22,7 @@ func steepGrowth(_ size: Int, _ program: (Int) async throws -> Void) async rethr
         let small = try await fastest(of: 3, program, size)
         let large = try await fastest(of: 2, program, 4 * size)
         let ratio = large / max(small, .milliseconds(2))
-        if ratio < 10 { return nil }
+        if ratio < 8 { return nil }
         ratios.append(ratio)
     }
     return ratios

@@ -48,7 +48,7 @@ extension Graph {
         switch dice.number(0...4) {
         case 0: return .immediately
         case 1: return .exponential(delay)
-        case 2: return .told(delay)
+        case 2: return .honoring(delay)
         default: return .constant(delay)
         }
     }

@@ -7,7 +7,7 @@ struct AttemptNote: Sendable {
         case constant(Duration)
         case exponential(Duration)
         /// The error determines the delay.
-        case told(Duration)
+        case honoring(Duration)
     }
 
     /// The answers of the retry predicate. Failures are counted from 0.
@@ -40,7 +40,7 @@ struct AttemptNote: Sendable {
     func delay(after failures: Int) -> Duration {
         switch backoff {
         case .immediately: .zero
-        case .constant(let delay), .told(let delay): delay
+        case .constant(let delay), .honoring(let delay): delay
         case .exponential(let delay): delay * (1 << (failures - 1))
         }
     }

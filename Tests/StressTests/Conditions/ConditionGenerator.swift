@@ -60,7 +60,8 @@ extension Graph {
         switch dice.number(0...9) {
         case 0, 1, 2: return .fresh(Self.fresh(depth: 0, &dice))
         case 3:
-            // A node with `willFinish` handlers must not be cancelled before it has been added; see ``Making``.
+            // A node with `willFinish` handlers must not be cancelled before it has been added: see
+            // ``OperationFactory``.
             let all = nodes.filter { !$0.isNested && (isExact || $0.lastSteps.isEmpty) }
             return all.isEmpty ? .nothing : .node(dice.pick(all).id)
         default: return .nothing

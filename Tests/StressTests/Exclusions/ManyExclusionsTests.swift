@@ -10,7 +10,7 @@ import Testing
     /// ManyExclusionsTests`. A debug build does so if the environment contains `BATON_STRESS_MILLION=1`.
     private static var count: Int {
         #if DEBUG
-            Seeds.wantsMillion ? 1_000_000 : 50_000
+            Seeds.wantsMillion ? 1_000_000 : max(5_000, Seeds.rounds(50_000))
         #else
             1_000_000
         #endif

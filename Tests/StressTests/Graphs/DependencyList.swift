@@ -7,7 +7,7 @@ struct OrderEdge: Sendable {
 }
 
 /// The way in which the body of a node uses the node's inputs.
-enum Reading: Sendable {
+enum InputUse: Sendable {
     /// The body needs the outputs of its inputs.
     case values
     /// The body gets the outcomes of its inputs.

@@ -27,6 +27,11 @@ struct Graph: Sendable {
     var leafCount = 0
 
     var hasGroups: Bool { nodes.contains { $0.group != nil } }
+    /// True if a body may call `run` of another queue than its own. A nested node runs in the queue of the body that
+    /// runs it first.
+    var runsInOtherQueues: Bool {
+        queues.count > 1 && nodes.contains { $0.isNested && $0.steps.contains(where: \.runsByTheQueue) }
+    }
 }
 
 struct QueueNote: Sendable {
@@ -73,7 +78,7 @@ struct Node: Sendable {
     var hasExecutor = false
     var priority = OperationPriority.normal
     var inputs: [Int] = []
-    var reading = Reading.values
+    var inputUse = InputUse.values
     /// The dependencies without a value. A source may occur twice, or be an input as well.
     var order: [OrderEdge] = []
     var steps: [Step] = []
@@ -95,7 +100,7 @@ struct Node: Sendable {
     var sources: [Int] { inputs + allOrder.map(\.source) }
     var allOrder: [OrderEdge] { after.map { order + [$0] } ?? order }
     /// True if the node has no body that a test can observe.
-    var isBodyless: Bool { reading.isBodyless || group != nil }
+    var isBodyless: Bool { inputUse.isBodyless || group != nil }
     /// True if any node may use this one as a dependency or run it as a child.
     var isFree: Bool { !isProduct && !isMember }
 }
@@ -157,6 +162,11 @@ extension Step {
             .cancelWhenCancelled:
             []
         }
+    }
+
+    /// True if the step calls `run` of the node's own queue.
+    var runsByTheQueue: Bool {
+        if case .run(_, let way, _) = self { way.isByTheQueue } else { false }
     }
 
     /// The nodes whose operations the body needs a reference to.

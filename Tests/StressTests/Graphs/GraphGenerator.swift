@@ -8,36 +8,36 @@ extension Graph {
         keepsWidths = dice.isLucky(percent: 50)
         gateCount = dice.number(1...4)
         let mostNodes = dice.isLucky(percent: 5) ? nodeCounts.upperBound * 3 : nodeCounts.upperBound
-        let character = Character(&dice)
+        let traits = Traits(&dice)
         hasBarriers = dice.isLucky(percent: 15)
         hasHooks = dice.isLucky(percent: 25)
         names = (0..<dice.pick([1, 2, 4, 8])).map { _ in Self.name(&dice) }
-        if character.exclusions == 0 { names = [] }
+        if traits.exclusions == 0 { names = [] }
         holdersWait = !isExact && !names.isEmpty && dice.isLucky(percent: 50)
-        let queueCount = character.isPlain ? 1 : dice.number(1...4)
-        for _ in 0..<queueCount { queues.append(Self.queue(&dice, isExact: isExact, isPlain: character.isPlain)) }
+        let queueCount = traits.isPlain ? 1 : dice.number(1...4)
+        for _ in 0..<queueCount { queues.append(Self.queue(&dice, isExact: isExact, isPlain: traits.isPlain)) }
         for id in 0..<dice.number(nodeCounts.lowerBound...mostNodes) {
             var node = Node(id: id)
-            node.isNested = dice.isLucky(percent: character.nested)
+            node.isNested = dice.isLucky(percent: traits.nested)
             node.isProduct = node.isNested && dice.isLucky(percent: 15)
-            node.isMember = node.isNested && !node.isProduct && dice.isLucky(percent: character.members)
+            node.isMember = node.isNested && !node.isProduct && dice.isLucky(percent: traits.members)
             node.isBarrier = hasBarriers && !node.isNested && dice.isLucky(percent: 15)
             node.queue = dice.number(0...queues.count - 1)
-            if character.mixesPriorities { node.priority = dice.pick(OperationPriority.allCases) }
+            if traits.mixesPriorities { node.priority = dice.pick(OperationPriority.allCases) }
             node.handlers = dice.pick([0, 0, 0, 1, 2])
-            node.throwsAtTheEnd = dice.isLucky(percent: character.failing)
-            if let width = character.layerWidth { addLayer(to: &node, width) } else { addEdges(to: &node, &dice) }
-            addPolicies(to: &node, &dice, percent: character.policies)
-            surround(&node, &dice, character)
+            node.throwsAtTheEnd = dice.isLucky(percent: traits.failing)
+            if let width = traits.layerWidth { addLayer(to: &node, width) } else { addEdges(to: &node, &dice) }
+            addPolicies(to: &node, &dice, percent: traits.policies)
+            surround(&node, &dice, traits)
             if node.isMember { strip(&node) }
-            if dice.isLucky(percent: character.groups) { makeGroup(of: &node, &dice) }
+            if dice.isLucky(percent: traits.groups) { makeGroup(of: &node, &dice) }
             if !node.isBodyless {
-                for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
+                for _ in 0..<dice.number(0...traits.steps) { node.steps.append(step(of: node, &dice)) }
                 produce(&node, &dice)
             }
-            addTimes(to: &node, &dice, retried: character.retried, limited: character.limited)
-            addConditions(to: &node, &dice, percent: character.conditions)
-            if node.exclusions.isEmpty { addExclusions(to: &node, &dice, percent: character.exclusions) }
+            addTimes(to: &node, &dice, retried: traits.retried, limited: traits.limited)
+            addConditions(to: &node, &dice, percent: traits.conditions)
+            if node.exclusions.isEmpty { addExclusions(to: &node, &dice, percent: traits.exclusions) }
             nodes.append(node)
         }
         cancelInside(&dice)
@@ -49,7 +49,7 @@ extension Graph {
     }
 
     /// Percentages and limits that differ from graph to graph.
-    private struct Character {
+    private struct Traits {
         /// True for one narrow queue and bodies that do not suspend, so that a worker runs many of them in a row and
         /// its time slice ends.
         let isPlain: Bool
@@ -121,14 +121,14 @@ extension Graph {
         switch node.inputs.count {
         case 0: break
         case 1:
-            node.reading = dice.pick([
+            node.inputUse = dice.pick([
                 .values, .values, .values, .outcomes, .withDefault, .recovering, .combined, .delayed,
             ])
-        case 2, 3: node.reading = dice.pick([.values, .values, .outcomes, .combined])
-        default: node.reading = dice.pick([.values, .combined])
+        case 2, 3: node.inputUse = dice.pick([.values, .values, .outcomes, .combined])
+        default: node.inputUse = dice.pick([.values, .combined])
         }
-        if node.reading == .combined || node.reading == .delayed { node.throwsAtTheEnd = false }
-        if node.reading == .delayed { node.delay = .ticks(dice.number(0...6)) }
+        if node.inputUse == .combined || node.inputUse == .delayed { node.throwsAtTheEnd = false }
+        if node.inputUse == .delayed { node.delay = .ticks(dice.number(0...6)) }
     }
 
     private func addPolicies(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
@@ -138,10 +138,10 @@ extension Graph {
     }
 
     /// Adds handlers to the node, and an executor of its own.
-    private func surround(_ node: inout Node, _ dice: inout SeededRandom, _ character: Character) {
-        node.hasExecutor = dice.isLucky(percent: character.handlers / 4)
-        if dice.isLucky(percent: character.handlers) { node.tellers = dice.number(1...2) }
-        if !dice.isLucky(percent: character.handlers) { return }
+    private func surround(_ node: inout Node, _ dice: inout SeededRandom, _ traits: Traits) {
+        node.hasExecutor = dice.isLucky(percent: traits.handlers / 4)
+        if dice.isLucky(percent: traits.handlers) { node.tellers = dice.number(1...2) }
+        if !dice.isLucky(percent: traits.handlers) { return }
         let isAdded = nodes.filter { !$0.isNested }.map(\.id)
         for _ in 0..<dice.number(1...2) {
             switch dice.number(0...4) {
@@ -154,7 +154,7 @@ extension Graph {
     }
 
     /// Removes handlers from a node that may be cancelled before it has been added. Its handlers would then run
-    /// outside the scheduler; see ``Making``.
+    /// outside the scheduler; see ``OperationFactory``.
     private func strip(_ node: inout Node) {
         node.lastSteps = []
         if isExact { (node.handlers, node.tellers) = (0, 0) }
@@ -210,7 +210,7 @@ extension Graph {
     }
 
     private func child(_ dice: inout SeededRandom) -> Int? {
-        // A node with `willFinish` handlers must not be cancelled before it has been added; see ``Making``.
+        // A node with `willFinish` handlers must not be cancelled before it has been added; see ``OperationFactory``.
         let all = nodes.filter { $0.isFree && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
         let nested = nodes.filter { $0.isNested && $0.isFree }.map(\.id)
         if nested.isEmpty || dice.isLucky(percent: 20) { return all.isEmpty ? nil : dice.pick(all) }

@@ -9,8 +9,19 @@ struct Plan: Sendable {
     var keepsOperations: Bool
     /// True if the queues report their events.
     var hasProbe: Bool
-    var ending: Ending
+    var end: PlanEnd
     var observers: [ObserverNote] = []
+}
+
+/// The way in which a plan ends.
+enum PlanEnd: Sendable {
+    case idle
+    /// Two tasks drain each queue at once, while a third task still adds operations.
+    case drain
+    /// Like `drain`, but with a time limit that is never reached.
+    case shutdown
+    /// The queues are shut down without a grace period, which cancels the remaining operations.
+    case cutOff
 }
 
 enum Action: Sendable {

@@ -8,19 +8,22 @@ extension Plan {
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
         // Some rounds have no probe, because the engine takes shorter paths for operations that nobody observes.
         hasProbe = isThreaded ? dice.isLucky(percent: 50) : !seed.isMultiple(of: 4)
-        ending = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
+        end = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
+        // Nobody can wait until a queue that has been released is idle.
+        let releases = graph.queues.contains { $0.release != .never }
+        if graph.isExact, graph.runsInOtherQueues, releases { end = .idle }
         drivers = Array(repeating: [], count: dice.number(1...4))
         if graph.hasBarriers {
             drivers[0] = Self.addingInOrder(graph, &dice)
         } else {
-            let adding = Self.adding(graph, &dice, ending, isThreaded: isThreaded)
+            let adding = Self.adding(graph, &dice, end, isThreaded: isThreaded)
             for action in adding { drivers[dice.number(0...drivers.count - 1)].append(action) }
         }
         let disturbances = Self.disturbing(graph, &dice, isThreaded: isThreaded)
         for action in disturbances { insert(action, &dice) }
         for _ in 0..<dice.number(0...12) { insert([.pause(dice.number(1...6))], &dice) }
         observers = Self.observers(of: graph, &dice)
-        if observers.contains(where: { !$0.isThereFirst }) { insert([.beginObserving], &dice) }
+        if observers.contains(where: { !$0.isAddedBeforeStart }) { insert([.beginObserving], &dice) }
     }
 
     /// Inserts actions that belong together at random places of one driver, in their order.
@@ -50,7 +53,7 @@ extension Plan {
     }
 
     private static func adding(
-        _ graph: Graph, _ dice: inout SeededRandom, _ ending: Ending, isThreaded: Bool
+        _ graph: Graph, _ dice: inout SeededRandom, _ end: PlanEnd, isThreaded: Bool
     ) -> [Action] {
         let nodes = graph.nodes.filter { !$0.isNested }
         let order = dice.pick([nodes, nodes.reversed(), dice.shuffled(nodes)])
@@ -58,9 +61,9 @@ extension Plan {
         var actions: [Action] = []
         var bulks: [Int: [Int]] = [:]
         for node in order {
-            // In an exact graph a queue must have received all of its operations before it is shut down. ``Making``
-            // explains the rule for `willFinish` handlers.
-            let mayWait = graph.isExact ? ending == .idle : isThreaded || node.lastSteps.isEmpty
+            // In an exact graph a queue must have received all of its operations before it is shut down.
+            // ``OperationFactory`` explains the rule for `willFinish` handlers.
+            let mayWait = graph.isExact ? end == .idle : isThreaded || node.lastSteps.isEmpty
             switch dice.number(0...9) {
             case 0: actions.append(.addTo(node.id, queue: node.queue))
             case 2 where mayWait && graph.queues[node.queue].release == .never:

@@ -20,7 +20,7 @@ extension Graph {
         }
         node.steps = []
         node.inputs = []
-        node.reading = .values
+        node.inputUse = .values
         node.delay = nil
         node.throwsAtTheEnd = false
         if !group.isOrdered { addLate(from: &members, to: &group, node.id, &dice) }
@@ -59,7 +59,7 @@ extension Graph {
 
     /// Children that other nodes refer to as well.
     private func shared(_ dice: inout SeededRandom) -> [Int] {
-        // See ``Making``.
+        // See ``OperationFactory``.
         let all = nodes.filter { $0.isFree && $0.lastSteps.isEmpty }.map(\.id)
         return Array(Set(dice.some(dice.pick([0, 0, 1, 2]), of: all))).sorted()
     }

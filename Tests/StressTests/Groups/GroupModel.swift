@@ -1,7 +1,6 @@
 import Baton
 import Synchronization
 
-/// The outcomes of groups.
 extension Model {
     /// Returns the outcome of a group that has run. `isAccepted` tells whether the group has accepted a late child.
     func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isAccepted: (Int) -> Bool) -> Outcome {
@@ -18,14 +17,18 @@ extension Model {
             case .collectAll, .failFast: !failed.isEmpty
             case .firstSuccess: !children.contains { known($0).number != nil }
             }
-        return hasFailed ? .groupFailed(failed) : .value(0)
+        if !hasFailed { return .value(0) }
+        if !failed.isEmpty || group.policy != .firstSuccess { return .groupFailed(failed) }
+        // The children that were skipped are the reason why none has succeeded.
+        let skipped = children.filter { known($0).kind == .skipped }
+        return .groupFailed(skipped.map { FailedChild(id: $0, outcome: known($0).withSimpleLists) })
     }
 
-    /// Cancels the children of a group that does not run, and their own children.
-    func cancelMembers(of id: Int, in outcomes: inout [Outcome]) {
+    /// Records the children of a group that does not run as cancelled, and their own children.
+    func recordMembersAsCancelled(of id: Int, in outcomes: inout [Outcome]) {
         for child in graph.nodes[id].group?.children ?? [] {
             outcomes[child] = .cancelled(.parent(id))
-            cancelMembers(of: child, in: &outcomes)
+            recordMembersAsCancelled(of: child, in: &outcomes)
         }
     }
 }
@@ -34,8 +37,8 @@ extension Verdict {
     /// Returns true if a group has accepted the late child.
     func isAccepted(_ child: Int) -> Bool { recorder.nodes[child].isAccepted.load(ordering: .relaxed) }
 
-    /// Returns the groups that may have cancelled the node.
-    func parentsThatCancel(_ id: Int) -> [Outcome.Reason] {
+    /// Returns the reasons with which groups that contain the node may cancel it.
+    func parentCancellationReasons(_ id: Int) -> [Outcome.Reason] {
         graph.nodes.compactMap { other -> Outcome.Reason? in
             if let group = other.group, (group.children + group.late).contains(id), cancelsChildren(other, group) {
                 return .parent(other.id)

@@ -31,12 +31,13 @@ extension Verdict {
             recorder.check(hooked == hooks, "the hook around n\(node.id) was called \(hooked) times, not \(hooks)")
         }
 
-        let (told, produced) = (
+        let (received, produced) = (
             record.productsTold.load(ordering: .relaxed), record.produced.load(ordering: .relaxed)
         )
         let isCounted = graph.isExact || recorder.isSeeded
         recorder.check(
-            isCounted ? told == produced : told <= produced, "n\(node.id) was told of \(told) of \(produced) products")
+            isCounted ? received == produced : received <= produced,
+            "n\(node.id) received \(received) of \(produced) products")
     }
 
     /// Returns nil if it is not known, because the node has no body of its own and was cancelled.

@@ -10,7 +10,7 @@ struct Model {
             let isAccepted = { (late: Int) in isAcceptedForCertain(late, known) }
             let refusal = refusal(node) { known[$0] }
             outcomes.append(refusal ?? expected(node, { known[$0] }, refusals: [], isAccepted)[0])
-            if refusal != nil { cancelMembers(of: node.id, in: &outcomes) }
+            if refusal != nil { recordMembersAsCancelled(of: node.id, in: &outcomes) }
         }
         return outcomes
     }
@@ -35,8 +35,8 @@ struct Model {
 
     /// Returns the possible outcomes of the last run of the node's body.
     func outcomes(of node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
-        if node.reading == .delayed { return [known(node.inputs[0])] }
-        if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
+        if node.inputUse == .delayed { return [known(node.inputs[0])] }
+        if node.inputUse == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
         var hash = Hash(node.id)
         for number in inputNumbers(of: node, known) { hash.mix(number) }
         for step in node.steps {

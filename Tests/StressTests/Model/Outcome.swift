@@ -174,7 +174,7 @@ extension Outcome.Reason {
         case .requested: self = .requested
         case .because(let text): self = .because(text)
         case .parent(let parent): self = .parent(parent.node)
-        case .caller: self = .caller
+        case .caller, .otherCaller: self = .caller
         case .queue: self = .queue
         case .timeout(let limit): self = .timeout(limit)
         case .replaced(let newer): self = .replaced(by: newer.node)

@@ -19,7 +19,7 @@ extension Model {
             if edge.policy == .noFailure, let first = outcome.earlierFailure { return first }
             if !Self.isMet(edge.policy, by: outcome.kind) { return .skipped(by: edge.source, outcome.kind) }
         }
-        switch node.reading {
+        switch node.inputUse {
         case .outcomes, .withDefault, .recovering: return nil
         case .values, .combined, .delayed:
             let failed = node.inputs.first { known($0).number == nil }
@@ -29,7 +29,7 @@ extension Model {
 
     /// Returns the numbers that the body mixes into its hash, one for each input in order.
     func inputNumbers(of node: Node, _ known: (Int) -> Outcome) -> [UInt64?] {
-        node.inputs.map { known($0).number ?? (node.reading == .withDefault ? Reading.defaultNumber : nil) }
+        node.inputs.map { known($0).number ?? (node.inputUse == .withDefault ? InputUse.defaultNumber : nil) }
     }
 }
 

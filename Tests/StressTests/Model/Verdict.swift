@@ -7,7 +7,7 @@ struct Verdict {
     let recorder: RunRecorder
     let ends: [Round.End?]
 
-    let ending: Ending
+    let planEnd: PlanEnd
     var graph: Graph { model.graph }
 
     func pronounce() {
@@ -123,7 +123,7 @@ struct Verdict {
             let mayStand = !recorder.isSeeded || node.isAskedSlowly
             recorder.check(!end.isCancelled || mayStand, "G18: n\(node.id) threw after a cancellation: \(end.outcome)")
             recorder.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
-        case .queueShutDown: recorder.check(ending != .idle, "n\(node.id): its queue was not shut down")
+        case .queueShutDown: recorder.check(planEnd != .idle, "n\(node.id): its queue was not shut down")
         case .exclusionDeadlock: break
         case .timedOut(let limit):
             recorder.check(node.shortLimits.contains(limit), "G20: n\(node.id) has timed out after \(limit)")
@@ -142,7 +142,7 @@ struct Verdict {
         }
         reasons += graph.nodes[id].shortLimits.map { .timeout($0) }
         if recorder.nodes[id].isGivenUp.load(ordering: .relaxed) { reasons.append(.caller) }
-        reasons += parentsThatCancel(id)
+        reasons += parentCancellationReasons(id)
         for other in graph.nodes {
             if recorder.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id)
             {

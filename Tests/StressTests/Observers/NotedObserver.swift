@@ -43,7 +43,7 @@ final class NotedObserver: OperationObserver {
         if id < 0 { return faults }
         if case .node(let own) = note.subject, own != id { faults.append("is told of n\(id)") }
         // An operation that is cancelled before its add has no `added` event.
-        let isLate = if case .node = note.subject { true } else { !note.isThereFirst }
+        let isLate = if case .node = note.subject { true } else { !note.isAddedBeforeStart }
         if let fault = notes.orders[id, default: EventOrder(isLate: isLate)].fault(in: event) {
             faults.append("n\(id): \(fault)")
         }
@@ -60,7 +60,7 @@ final class NotedObserver: OperationObserver {
 
     private func act(on event: OperationEvent) async {
         let id = event.operation.node
-        switch note.character {
+        switch note.behaviour {
         case .quick: break
         case .slow(let yields): for _ in 0..<yields { await Task.yield() }
         case .stuck: await site.end.wait()
@@ -82,7 +82,7 @@ final class NotedObserver: OperationObserver {
     var isWhole: Bool {
         let (added, finished) = notes.withLock { ($0.added, $0.finished) }
         return switch note.subject {
-        case .queue: note.isThereFirst ? added == finished : added.isSubset(of: finished)
+        case .queue: note.isAddedBeforeStart ? added == finished : added.isSubset(of: finished)
         case .node(let id): finished == [id]
         }
     }

@@ -5,38 +5,39 @@ struct ObserverNote: Sendable {
         case node(Int)
     }
 
-    enum Character: Sendable {
+    enum Behaviour: Sendable {
         case quick
         case slow(yields: Int)
         /// The observer adds a few operations.
         case adding
-        /// The observer cancels some of the operations that it receives events of.
+        /// The observer cancels some of the operations whose events it receives.
         case cancelling
-        /// The observer's first call returns at the end of the round.
+        /// The first call of the observer does not return until the round ends.
         case stuck
     }
 
     let subject: Subject
-    let character: Character
+    let behaviour: Behaviour
     /// False if the observer is added while the drivers are running.
-    let isThereFirst: Bool
+    let isAddedBeforeStart: Bool
 }
 
 extension Plan {
     static func observers(of graph: Graph, _ dice: inout SeededRandom) -> [ObserverNote] {
         if dice.isLucky(percent: 60) { return [] }
         let added = graph.nodes.filter { !$0.isNested }.map(\.id)
-        let mild: [ObserverNote.Character] = [.quick, .slow(yields: dice.number(1...9)), .stuck]
+        let mild: [ObserverNote.Behaviour] = [.quick, .slow(yields: dice.number(1...9)), .stuck]
         return (0..<dice.number(1...4)).map { _ in
-            let isThereFirst = dice.isLucky(percent: 60)
+            let isAddedBeforeStart = dice.isLucky(percent: 60)
             if !added.isEmpty, dice.isLucky(percent: 40) {
                 return ObserverNote(
-                    subject: .node(dice.pick(added)), character: dice.pick(mild), isThereFirst: isThereFirst)
+                    subject: .node(dice.pick(added)), behaviour: dice.pick(mild),
+                    isAddedBeforeStart: isAddedBeforeStart)
             }
             let all = mild + (graph.isExact ? [.adding] : [.adding, .cancelling])
             return ObserverNote(
-                subject: .queue(dice.number(0...graph.queues.count - 1)), character: dice.pick(all),
-                isThereFirst: isThereFirst)
+                subject: .queue(dice.number(0...graph.queues.count - 1)), behaviour: dice.pick(all),
+                isAddedBeforeStart: isAddedBeforeStart)
         }
     }
 }

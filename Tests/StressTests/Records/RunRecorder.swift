@@ -105,7 +105,7 @@ final class RunRecorder: Sendable {
         check(Self.mark == mark, "n\(id) sees the task-local \(Self.mark), and \(mark) was bound around its add")
     }
 
-    func told(_ event: OperationEvent, queue: Int) {
+    func note(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
         // Callers that misuse an operation after its end do not wait for one another, and the probe is called outside

@@ -142,20 +142,24 @@ struct Driver: Sendable {
         switch await caller.value {
         case nil: break
         case .cancelled(.caller): recorder.check(yields != nil, "the submission of n\(id) was cancelled by nobody")
-        case .queueShutDown: recorder.check(round.plan.ending != .idle, "the submission of n\(id) was refused")
-        case let error?: recorder.violation("the submission of n\(id) threw \(error)")
+        case .queueShutDown: recorder.check(round.plan.end != .idle, "the submission of n\(id) was refused")
+        case let error?:
+            // The operation had ended before the submission was refused, or its caller was cancelled.
+            let isDue = yields != nil || round.plan.end != .idle
+            let isItsOwn = operation.error.map { "\($0)" == "\(error)" } ?? false
+            recorder.check(isDue && isItsOwn, "the submission of n\(id) threw \(error)")
         }
         recorder.check(operation.state != .created, "n\(id) was submitted, and is not added")
     }
 
     /// Adds handlers to an operation that may already have been added or have finished.
     private func addHandlers(to operation: AnyOperation, _ id: Int) {
-        Making.addHandler(to: operation, id, isLate: true, at: site)
-        Making.addTeller(to: operation, id, isLate: true, at: site)
-        // See ``Making``.
+        OperationFactory.addHandler(to: operation, id, isLate: true, at: site)
+        OperationFactory.addTeller(to: operation, id, isLate: true, at: site)
+        // See ``OperationFactory``.
         let isSafe = recorder.graph.isExact && !recorder.graph.nodes[id].isMember
         let isHarmless = !recorder.isSeeded || isSafe || operation.state != .created
-        if isHarmless { Making.addLastStep(.yield(1), to: operation, id, isLate: true, at: site) }
+        if isHarmless { OperationFactory.addLastStep(.yield(1), to: operation, id, isLate: true, at: site) }
     }
 
     private func observe(_ operation: AnyOperation, _ id: Int) async {

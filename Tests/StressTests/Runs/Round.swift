@@ -38,7 +38,7 @@ final class Round: Sendable {
             queues.append(Self.queue(index, note, executor, recorder, scheduler?.clock))
         }
         site = Site(recorder, scheduler: scheduler, pool: pool, queues: queues)
-        let made = Making.operations(of: graph, at: site)
+        let made = OperationFactory.operations(of: graph, at: site)
         remaining = Locked(made.map { WeakOperation(operation: $0) })
         operations = Locked(made)
         site.recorder.priorities.withLock { priorities in
@@ -49,7 +49,7 @@ final class Round: Sendable {
         beginObserving(first: true)
         if plan.keepsOperations { return }
         for node in graph.nodes {
-            Making.addHandler(to: made[node.id], node.id, isLate: false, at: site)
+            OperationFactory.addHandler(to: made[node.id], node.id, isLate: false, at: site)
             // The bodies that run a nested operation retain it.
             if node.isNested { operations.withLock { $0[node.id] = nil } }
         }
@@ -67,7 +67,7 @@ final class Round: Sendable {
         _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ recorder: RunRecorder,
         on clock: some Clock<Duration>
     ) -> AsyncOperationQueue {
-        let probe: @Sendable (OperationEvent) -> Void = { recorder.told($0, queue: index) }
+        let probe: @Sendable (OperationEvent) -> Void = { recorder.note($0, queue: index) }
         let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor, clock: clock,

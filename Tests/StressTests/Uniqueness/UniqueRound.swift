@@ -52,7 +52,7 @@ final class UniqueRound: Sendable {
         for node in plan.nodes { recorder.add(make(node)) }
     }
 
-    // MARK: Making
+    // MARK: OperationFactory
 
     private func make(_ node: UniqueNode) -> AsyncOperation<Value> {
         let token = Token(recorder.census)

@@ -27,15 +27,22 @@ struct DeadlockedCycle {
     /// granted first: the operations with those claims could in turn wait for the members.
     func `break`() {
         // Made first, because a member that has left its wait queues is not known to wait for the width of a group.
-        let path = members.filter { !$0.isFence }.map(Self.reference)
+        let path = members.indices.filter { !members[$0].isFence }.map(reference)
         for member in members.dropFirst() { _ = ExclusionManager.leaveQueues(member) }
         victim.endAsDeadlocked(path, claim: victimClaim.claimNumber)
     }
 
-    private static func reference(to member: AnyOperation) -> OperationReference {
+    /// Returns the reference to the member at `index`, with what it waits for.
+    private func reference(toMemberAt index: Int) -> OperationReference {
+        let (member, next) = (members[index], members[index + 1 == members.count ? 0 : index + 1])
         var reference = member.reference
-        if case .group(let group, let width)? = ExclusionManager.obstacle(for: member)?.name {
+        guard let obstacle = ExclusionManager.obstacle(for: member) else { return reference }
+        if case .group(let group, let width) = obstacle.name {
             reference.cycleLink = .width(of: group, width)
+        } else {
+            let isHeldByNext = obstacle.holder === next && ExclusionManager.wait(of: next, upTo: 1) == nil
+            let isBody = next.withLife { $0.phase == .executing && $0.optionalState?.childGroups.isEmpty != false }
+            reference.cycleLink = .exclusion("\(obstacle.name)", isHeldByNext: isHeldByNext, isNextBody: isBody)
         }
         return reference
     }
@@ -64,8 +71,8 @@ extension [StuckOperation] {
     }
 }
 
-/// The operations, among those that `origin` directly or indirectly waits for, that can never finish unless one of them
-/// fails, in whatever order the wait queues are served. The search has a limit, and operations beyond it are assumed to
+/// The operations that `origin` waits for, directly or not, and that can never finish unless one of them fails, in
+/// whatever order the wait queues are served. The search has a limit, and operations beyond it are assumed to
 /// finish.
 ///
 /// - Complexity: O(n²) for n operations, if one round of ``findStuckOperations()`` finds all that can finish, and O(n³)
@@ -162,11 +169,14 @@ struct DeadlockedSet {
 
     func isPart(of other: DeadlockedSet) -> Bool { other.members.includes(members) }
 
-    /// Returns a cycle of stuck operations, through `origin` if there is one. A cycle with an operation that is not
-    /// stuck is not a deadlock, because another holder can release the exclusions that this operation waits for.
-    func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
-        let claimants = stuck.filter { nodes[$0].holders != nil }
-        for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
+    /// Returns a cycle of stuck operations. A cycle with an operation that is not stuck is not a deadlock, because
+    /// another holder can release the exclusions that this operation waits for.
+    ///
+    /// The cycle goes through the operation that requested its exclusions last. So if two threads search from different
+    /// operations of one set, in which several cycles share a limited name, both choose the same victim.
+    func cycle() -> DeadlockedCycle? {
+        let claimants = stuck.compactMap { place in nodes[place].arrival.map { (place, $0) } }
+        for (claimant, _) in claimants.sorted(by: { $0.1 > $1.1 }) {
             guard let cycle = cycle(through: claimant) else { continue }
             let members = cycle.map { nodes[$0].asStuckOperation }
             return DeadlockedCycle(members.map(\.operation), waiting: members.compactMap(\.claimant))
@@ -282,7 +292,7 @@ struct WaitSimulation {
 
     private mutating func place(of operation: AnyOperation) -> Int {
         if let place = places[ObjectIdentifier(operation)] { return place }
-        let isWaiting = if case .waiting = machine.standing(of: operation) { true } else { false }
+        let isWaiting = if case .waiting = machine.claimState(of: operation) { true } else { false }
         let arrival = isWaiting ? machine.arrival(of: operation) : nil
         places[ObjectIdentifier(operation)] = nodes.count
         // This claim number may be newer than the claim in the copy. The confirmation by a second simulation then
@@ -333,15 +343,16 @@ struct WaitSimulation {
             .map { nodes[$0].asStuckOperation }
     }
 
+    /// The operations that cannot finish and that this one waits for. The cycle of a wait may lead through any of the
+    /// holders that share a name, not only through the first. At most 256 of them are followed, so that n operations
+    /// that wait for n holders do not make n² edges.
     private func stuckNeighbours(of place: Int) -> [Int] {
-        var places = nodes[place].sources.filter { !nodes[$0].isFinishable }
-        if !nodes[place].hasExclusions,
-            let holder = machine.obstacle(for: nodes[place].operation)?.holder,
-            let place = self.places[ObjectIdentifier(holder)]
-        {
-            places.append(place)
-        }
-        return places
+        var search = ExclusionTable.BlockerSearch(limit: 256)
+        let holders =
+            nodes[place].hasExclusions
+            ? [] : machine.possibleBlockers(of: nodes[place].operation, within: &search)
+        return (nodes[place].sources + holders.compactMap { places[ObjectIdentifier($0)] })
+            .filter { !nodes[$0].isFinishable }
     }
 
     /// Finishes the operation at `first` if it can finish, and then all others that can finish because of that.
@@ -380,7 +391,7 @@ struct WaitSimulation {
             isGrowing = false
             for place in nodes.indices where !nodes[place].hasExclusions {
                 let operation = nodes[place].operation
-                guard machine.standing(of: operation) == .waiting(isQueued: true), machine.isAllowed(operation) else {
+                guard machine.claimState(of: operation) == .waiting(isQueued: true), machine.isAllowed(operation) else {
                     continue
                 }
                 blockedOnlyByQueues.append(nodes[place].asStuckOperation)

@@ -1,24 +1,24 @@
 /// Finds operations that wait for one another because of the exclusions that they hold, and ends one of them.
 ///
-/// An operation that waits for exclusions waits for their holders and for the claims before it in the wait queues. All
-/// other waits are those of ``CycleFinder``. A cycle of such waits is a deadlock only if nobody else can make room: if
-/// a limited exclusion has several holders, one that finishes is enough.
+/// An operation that waits for exclusions waits for their holders and for the claims before it in the wait queues.
+/// ``CycleFinder`` describes the other kinds of waits. A cycle of such waits is a deadlock only if no holder outside
+/// the cycle can release what its members wait for: it suffices that one of several holders finishes.
 ///
 /// A search starts when a claim begins to wait, and when another wait begins while an operation that holds exclusions
-/// waits. So the thread that closes a cycle last finds it. Nearly always there is no cycle, and the search takes a few
-/// steps however many operations wait:
+/// waits. So the thread that adds the last wait of a cycle finds the cycle. Nearly always there is none, and the search
+/// takes a few steps however many operations wait:
 ///
-/// 1. A ``CycleSuspicion`` looks for a cycle from both ends of the new wait. It considers only exclusions, and not the
-///    order in their wait queues.
+/// 1. A ``CycleSuspicion`` looks for a cycle from both ends of the new wait. It follows waits of all kinds, but not the
+///    order in the wait queues.
 /// 2. If there is a cycle, a ``DeadlockedSet`` finds the operations that can never finish, whatever the order in the
 ///    wait queues is. A cycle in the set is broken.
-/// 3. If there is none, but an operation on the way is queued behind others, a ``WaitSimulation`` finds out how the
-///    wait queues empty.
+/// 3. If there is no such set, but an operation that the search visited is queued behind others, a
+///    ``WaitSimulation`` finds out which operations can still finish.
 ///
 /// A search that exceeds its limit is left to a sweep of the queue in the background (``PendingSuspects``), because a
 /// deadlock does not disappear.
 enum Deadlocks {
-    /// The maximum number of operations, waits and claims that the thread which has closed a cycle looks at.
+    /// The maximum number of operations, waits and claims that the thread which has closed a cycle examines.
     static let searchLimit = 256
     /// The maximum number of searches by the thread that has closed a cycle.
     private static let maxSearches = 256
@@ -42,7 +42,7 @@ enum Deadlocks {
                 // A deadlock does not go away, so if two searches find the same set, all of its waits existed at the
                 // same time.
                 if !deadlockedSet.isPart(of: DeadlockedSet(from: origin)) { continue }
-                guard let cycle = deadlockedSet.cycle(preferring: origin) else { return }
+                guard let cycle = deadlockedSet.cycle() else { return }
                 cycle.break()
                 continue
             }
@@ -58,10 +58,11 @@ enum Deadlocks {
     }
 
     private static func sweepLater(_ origin: AnyOperation, awaitedBy body: AnyOperation?) {
-        (body ?? origin).core?.sweepLater(.init(deadlocks: [origin]))
+        (body ?? origin).coreIfUnderWay?.sweepLater(.init(deadlocks: [origin]))
     }
 
-    /// Breaks all deadlocks among the suspects and the operations that they wait for. The search has no limit.
+    /// Breaks all deadlocks among the suspects and the operations that they wait for. No search has a
+    /// limit, and the sweep ends after ``maxPasses`` of them.
     static func sweep(_ suspects: [AnyOperation]) async {
         var passes = 0
         while passes < maxPasses, resolve(suspects) {
@@ -85,7 +86,7 @@ enum Deadlocks {
 }
 
 extension AnyOperation {
-    /// The number that tells one claim of the operation from the next.
+    /// The number that distinguishes the claims of the operation.
     final var claimNumber: UInt32 { withLife { $0.optionalState?.preconditions.requests ?? 0 } }
 
     /// Fails the operation if it still waits for the exclusions of the claim with this number.
@@ -103,7 +104,7 @@ extension AnyOperation {
             if life.phase == .evaluating {
                 return life.optionalState?.preconditions.takeWaitingEvaluation().map { .evaluation($0) }
             }
-            guard preconditions.standing == .requested else { return nil }
+            guard preconditions.claimState == .requested else { return nil }
             return endBeforeRun(with: error, &life).map { .early($0) }
         }
         switch end {
@@ -121,12 +122,13 @@ extension AnyOperation {
 
 // MARK: - Suspicion
 
-/// The answer to whether a new wait may have closed a cycle.
+/// Tells whether a new wait may have closed a cycle.
 ///
 /// The search alternates between both ends of the wait and goes further each time, until one side has been seen
 /// completely. A claim that nobody waits for is decided in one step, however many claims are before it, and so is a
-/// wait for an operation that runs, however many operations wait behind it. The claim of a further attempt goes ahead
-/// of others in the wait queues, which then wait for it, too. These cycles are looked for from its own side alone.
+/// wait for an operation that runs, however many operations wait behind it. A claim of a further attempt is queued
+/// before the claims of first attempts, so these wait for it as well. For such a claim the search starts only from the
+/// claim itself.
 enum CycleSuspicion {
     case none
     case cycle
@@ -134,7 +136,6 @@ enum CycleSuspicion {
     case unknown
 
     static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> CycleSuspicion {
-        // A further attempt goes ahead of claims that waited before, and these wait for it as well.
         let passesOthers = body == nil && ExclusionManager.isQueuedAsFurtherAttempt(origin)
         var limit = 16
         while limit <= Deadlocks.searchLimit {

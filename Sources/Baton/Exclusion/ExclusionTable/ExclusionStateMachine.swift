@@ -1,5 +1,5 @@
 /// Decides who holds which exclusion. A pure value: its driver, ``ExclusionManager``, locks it, asks it, unlocks it,
-/// and then tells the owners that were granted something.
+/// and then notifies the owners that were granted their claims.
 ///
 /// An owner has one claim at a time, on one or more names, all of which it is granted at once. The claims that wait for
 /// a name are served in the order in which they came, but further attempts come first: otherwise an operation would
@@ -12,12 +12,12 @@
 /// `deinit` runs under the manager's lock. Precondition: the ancestors of an owner include the ancestors of each of its
 /// ancestors, and an ancestor acquires before its descendants and releases after them.
 struct ExclusionStateMachine<Owner: AnyObject> {
-    enum Answer: Equatable {
+    enum RequestResult: Equatable {
         case granted
         case waiting
     }
 
-    enum Standing: Equatable {
+    enum ClaimState: Equatable {
         case none
         /// `isQueued` is false after ``ExclusionStateMachine/leaveQueues(_:)``.
         case waiting(isQueued: Bool)
@@ -27,13 +27,13 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     /// The state of the released claim, and the owners that were granted their claims as a result, in the order of
     /// arrival.
     struct Released {
-        enum Claim: Equatable {
+        enum FormerClaim: Equatable {
             case none
             case waiting
             case held
         }
 
-        let claim: Claim
+        let claim: FormerClaim
         let granted: [Owner]
     }
 
@@ -58,12 +58,12 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     ///     makes such requests; otherwise waiting first attempts could starve.
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
-    ) -> Answer {
+    ) -> RequestResult {
         assert(table.candidates.isEmpty, "Every event decides about its own candidates.")
         let key = ObjectIdentifier(owner)
         let ancestors = ancestors.map { ObjectIdentifier($0) }
-        guard let id = table.enter(key, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt) else {
-            return standing(of: owner) == .held ? .granted : .waiting
+        guard let id = table.insert(key, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt) else {
+            return claimState(of: owner) == .held ? .granted : .waiting
         }
         while owners.count <= id.index { owners.append(nil) }
         owners[id.index] = owner
@@ -78,12 +78,12 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return .waiting
     }
 
-    /// Gives back what the owner holds, or withdraws its claim.
+    /// Releases what the owner holds, or withdraws its claim.
     mutating func release(_ owner: Owner) -> Released {
         assert(table.candidates.isEmpty, "Every event decides about its own candidates.")
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
         let wasHeld = table.claims[id].state == .holding
-        table.leave(id)
+        table.remove(id)
         owners[id.index] = nil
         if table.claims.isEmpty, owners.count > 1024 { owners = [] }
         return Released(claim: wasHeld ? .held : .waiting, granted: grantCandidates())
@@ -103,7 +103,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     // MARK: Questions
 
-    func standing(of owner: Owner) -> Standing {
+    func claimState(of owner: Owner) -> ClaimState {
         guard let id = table.claimIDs[ObjectIdentifier(owner)] else { return .none }
         switch table.claims[id].state {
         case .queued: return .waiting(isQueued: true)
@@ -180,9 +180,11 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     /// The number of owners that wait or hold.
     var count: Int { table.claimIDs.count }
 
-    /// Returns the first of the demands for whose name another owner has given another limit. All owners that use a
-    /// name should give the same limit.
-    func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
-        table.conflictingLimit(for: demands)
+    /// Returns the first of the demands for whose name another owner has given another limit, with such an owner, if
+    /// one is known. All owners that use a name should give the same limit.
+    func conflictingLimit(for demands: ExclusionSet) -> (conflict: LimitConflict, owner: Owner?)? {
+        table.conflictingLimit(for: demands).map { conflict, claim in
+            (conflict, claim.isNone ? nil : owners[claim.index])
+        }
     }
 }

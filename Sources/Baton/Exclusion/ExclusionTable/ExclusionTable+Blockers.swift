@@ -81,10 +81,14 @@ extension ExclusionTable {
         return shareQueue
     }
 
-    func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
+    /// Returns the first of the demands for whose name another claim has given another limit, with such a claim; none
+    /// if that is not known.
+    func conflictingLimit(for demands: ExclusionSet) -> (conflict: LimitConflict, claim: Claim.ID)? {
         for demand in demands {
             guard case .units(_, let limit) = demand.share, let root = roots[demand.name] else { continue }
-            if let other = scopes[root].declaredLimits.firstOther(than: limit) { return (demand.name, limit, other) }
+            guard let (other, claim) = scopes[root].declaredLimits.firstOther(than: limit) else { continue }
+            let own = DeclaredLimit(limit: limit, site: demand.site)
+            return (LimitConflict(name: demand.name, limit: own, other: other), claim)
         }
         return nil
     }

@@ -1,4 +1,4 @@
-/// Granting and giving back.
+/// Granting and releasing.
 extension ExclusionTable {
     /// A claim that can perhaps be granted. Claims that wait in no queue come first, then claims inside a holder, then
     /// the others, each in order of arrival.
@@ -120,9 +120,9 @@ extension ExclusionTable {
         return found
     }
 
-    // MARK: Giving back
+    // MARK: Release
 
-    mutating func giveBack(_ entry: ClaimEntry.ID) {
+    mutating func release(_ entry: ClaimEntry.ID) {
         let scope = entries[entry].scope
         scopes[scope].holders.remove(entry, in: &entries)
         scopes[scope].usage.remove(entries[entry].usage)
@@ -131,7 +131,7 @@ extension ExclusionTable {
     }
 
     /// Moves everything from the scope of a holder that is released into the scope around it. This is rare, because
-    /// ancestors give back last.
+    /// ancestors release last.
     private mutating func dissolve(_ inner: Scope.ID, into outer: Scope.ID) {
         while let holder = scopes[inner].holders.popFirst(in: &entries) {
             entries[holder].scope = outer
@@ -258,7 +258,7 @@ extension ExclusionTable {
         return granted
     }
 
-    /// Sorts the new candidates into those that are sorted already, so that the next one to look at comes last.
+    /// Sorts the new candidates into those that are sorted already, so that the next one to examine comes last.
     private mutating func rank(from start: Int) -> Int {
         for index in start..<candidates.count {
             let claim = candidates[index].claim

@@ -65,7 +65,7 @@ struct ExclusionTable {
 
     /// Puts a new claim into its wait queues: at the end, or behind the other further attempts. Returns nil if the
     /// owner has a claim already.
-    mutating func enter(
+    mutating func insert(
         _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
         isFurtherAttempt: Bool = false
     ) -> Claim.ID? {
@@ -91,7 +91,9 @@ struct ExclusionTable {
             if last.isNone { claims[id].firstEntry = entry } else { entries[last].next = entry }
             last = entry
             scopes[scope].queue.insert(entry, in: &entries)
-            if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
+            if demand.share.limit < .max {
+                scopes[root].declaredLimits.insert(demand.share.limit, from: demand.site, by: id)
+            }
         }
         return id
     }
@@ -163,7 +165,7 @@ struct ExclusionTable {
     }
 
     /// Removes the claim, and notes the claims that may be granted because of it.
-    mutating func leave(_ id: Claim.ID) {
+    mutating func remove(_ id: Claim.ID) {
         // This comes first, so that the claim is not found as that of an ancestor.
         claimIDs[claims[id].owner] = nil
         unlinkNames(of: id)
@@ -171,11 +173,11 @@ struct ExclusionTable {
         while !entry.isNone {
             let (next, scope, root) = (entries[entry].next, entries[entry].scope, entries[entry].root)
             let limit = entries[entry].share.limit
-            if limit < .max { scopes[root].declaredLimits.remove(limit) }
+            if limit < .max { scopes[root].declaredLimits.remove(limit, by: id) }
             switch claims[id].state {
             case .queued: dequeue(entry)
             case .unqueued: scopes[scope].unqueued.remove(entry, in: &entries)
-            case .holding: giveBack(entry)
+            case .holding: release(entry)
             }
             unlistIfQuiet(scope)
             removeIfUnused(scope)

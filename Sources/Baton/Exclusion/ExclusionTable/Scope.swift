@@ -117,6 +117,10 @@ struct Limits {
     private struct Entry {
         var limit: Int
         var count: Int
+        /// The call site that gave the limit first.
+        var site = DeclarationSite.unknown
+        /// The last claim that gave the limit; none if that claim has left.
+        var claim = Claim.ID.none
     }
 
     private var first = Entry(limit: .max, count: 0)
@@ -126,36 +130,47 @@ struct Limits {
     /// `Int.max` if there is no limit.
     var smallest: Int { first.limit }
 
-    func firstOther(than limit: Int) -> Int? {
-        if first.count == 0 { return nil }
-        return first.limit != limit ? first.limit : others.first?.limit
+    /// Returns the smallest limit that is not this one, with a claim that has given it; none if that is not known.
+    func firstOther(than limit: Int) -> (limit: DeclaredLimit, claim: Claim.ID)? {
+        let other = first.count == 0 || first.limit != limit ? first : others.first
+        guard let other, other.count > 0 else { return nil }
+        return (DeclaredLimit(limit: other.limit, site: other.site), other.claim)
     }
 
-    mutating func insert(_ limit: Int) {
-        if limit == first.limit || first.count == 0 {
-            first = Entry(limit: limit, count: first.count + 1)
+    mutating func insert(
+        _ limit: Int, from site: DeclarationSite = .unknown, by claim: Claim.ID = .none
+    ) {
+        let entry = Entry(limit: limit, count: 1, site: site, claim: claim)
+        if first.count == 0 {
+            first = entry
+        } else if limit == first.limit {
+            first.count += 1
+            first.claim = claim
         } else if limit < first.limit {
             others.insert(first, at: 0)
-            first = Entry(limit: limit, count: 1)
-        } else if let place = others.firstIndex(where: { $0.limit >= limit }) {
-            if others[place].limit == limit {
-                others[place].count += 1
+            first = entry
+        } else if let index = others.firstIndex(where: { $0.limit >= limit }) {
+            if others[index].limit == limit {
+                others[index].count += 1
+                others[index].claim = claim
             } else {
-                others.insert(Entry(limit: limit, count: 1), at: place)
+                others.insert(entry, at: index)
             }
         } else {
-            others.append(Entry(limit: limit, count: 1))
+            others.append(entry)
         }
     }
 
-    mutating func remove(_ limit: Int) {
+    mutating func remove(_ limit: Int, by claim: Claim.ID = .none) {
         if limit == first.limit {
             first.count -= 1
+            if first.claim == claim { first.claim = .none }
             if first.count > 0 { return }
             first = others.isEmpty ? Entry(limit: .max, count: 0) : others.removeFirst()
-        } else if let place = others.firstIndex(where: { $0.limit == limit }) {
-            others[place].count -= 1
-            if others[place].count == 0 { others.remove(at: place) }
+        } else if let index = others.firstIndex(where: { $0.limit == limit }) {
+            others[index].count -= 1
+            if others[index].claim == claim { others[index].claim = .none }
+            if others[index].count == 0 { others.remove(at: index) }
         }
     }
 }

@@ -365,6 +365,7 @@ extension AsyncOperation {
     ///   - second: The operation whose output is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output,
@@ -409,6 +410,7 @@ extension AsyncOperation {
     ///   - second: The operation whose output is the second argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output,
@@ -455,6 +457,7 @@ extension AsyncOperation {
     ///   - third: The operation whose output is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output,
@@ -502,6 +505,7 @@ extension AsyncOperation {
     ///   - third: The operation whose output is the third argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -554,6 +558,7 @@ extension AsyncOperation {
     ///   - fourth: The operation whose output is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -606,6 +611,7 @@ extension AsyncOperation {
     ///   - fourth: The operation whose output is the fourth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -664,6 +670,7 @@ extension AsyncOperation {
     ///   - fifth: The operation whose output is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -720,6 +727,7 @@ extension AsyncOperation {
     ///   - fifth: The operation whose output is the fifth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -780,6 +788,7 @@ extension AsyncOperation {
     ///   - sixth: The operation whose output is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -846,6 +855,7 @@ extension AsyncOperation {
     ///   - sixth: The operation whose output is the sixth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -913,6 +923,7 @@ extension AsyncOperation {
     ///   - seventh: The operation whose output is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -984,6 +995,7 @@ extension AsyncOperation {
     ///   - seventh: The operation whose output is the seventh argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -1058,6 +1070,7 @@ extension AsyncOperation {
     ///   - eighth: The operation whose output is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -1132,6 +1145,7 @@ extension AsyncOperation {
     ///   - eighth: The operation whose output is the eighth argument of the closure.
     ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
     ///     ``OperationError/failed(_:)``.
+    @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable

@@ -42,7 +42,7 @@ extension HTTPTransportConformance {
                 ]
                 try trial.requireAnswer(await trial.send(trial.request("/", "GET", fields)))
                 for (name, value) in fields {
-                    try trial.requireEqual(trial.server.requests[0].values(of: name), [value], name)
+                    try trial.requireEqual(trial.requireRequest().values(of: name), [value], name)
                 }
             },
             Case("fields-many", "A thousand header fields arrive.") { trial in
@@ -50,24 +50,24 @@ extension HTTPTransportConformance {
                 let fields = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("X-\($0)", "value \($0)") })
                 try trial.requireAnswer(await trial.send(trial.request("/", "GET", fields)))
                 for (name, value) in fields {
-                    try trial.requireEqual(trial.server.requests[0].values(of: name), [value], name)
+                    try trial.requireEqual(trial.requireRequest().values(of: name), [value], name)
                 }
             },
             Case("target-of-100-KB", "A target of 100 KB arrives.") { trial in
                 trial.server.on("*", .answer())
                 let target = "/?q=" + String(repeating: "a", count: 100_000)
                 try trial.requireAnswer(await trial.get(target))
-                try trial.require(trial.server.requests[0].target == target, "it is not the one that was sent")
+                try trial.require(trial.requireRequest().target == target, "it is not the one that was sent")
             },
             Case("fields-in-utf-8", "A field with letters beyond ASCII arrives in UTF-8.", "RFC 9110, 5.5") { trial in
                 trial.server.on("/", .answer())
                 try trial.requireAnswer(await trial.send(trial.request("/", "GET", ["X-Name": "Zoë"])))
-                try trial.requireEqual(trial.server.requests[0].values(of: "X-Name"), ["Zoë"], "X-Name")
+                try trial.requireEqual(trial.requireRequest().values(of: "X-Name"), ["Zoë"], "X-Name")
             },
             Case("field-empty-sent", "A field with an empty value arrives.", "RFC 9110, 5.5") { trial in
                 trial.server.on("/", .answer())
                 try trial.requireAnswer(await trial.send(trial.request("/", "GET", ["X-Empty": ""])))
-                try trial.requireEqual(trial.server.requests[0].values(of: "X-Empty"), [""], "X-Empty")
+                try trial.requireEqual(trial.requireRequest().values(of: "X-Empty"), [""], "X-Empty")
             },
             Case("field-with-line-break", "A line break in a value makes no second field.", "RFC 9110, 5.5") { trial in
                 trial.server.on("*", .answer())
@@ -83,7 +83,7 @@ extension HTTPTransportConformance {
             Case("no-body-fields", "A GET without a body has no fields of a body.", "RFC 9110, 8.6") { trial in
                 trial.server.on("/", .answer())
                 try trial.requireAnswer(await trial.get())
-                let request = trial.server.requests[0]
+                let request = try trial.requireRequest()
                 for name in ["Content-Length", "Transfer-Encoding", "Content-Type"] {
                     try trial.requireEqual(request.values(of: name), [], name)
                 }

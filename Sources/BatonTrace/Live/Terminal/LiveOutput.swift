@@ -63,12 +63,12 @@ struct LiveOutput: Sendable {
 
 // MARK: - Redraws and signals
 
-/// Records whether a redraw is under way, in atomic words that a signal handler may read.
+/// Records whether a redraw is in progress, in atomic words that a signal handler may read.
 final class RedrawGuard: Sendable {
     /// The guard of the process. There is one, because signals concern the whole process.
     static let shared = RedrawGuard()
 
-    /// The descriptor on which a redraw is under way, or -1.
+    /// The descriptor on which a redraw is in progress, or -1.
     private let drawing = Atomic<CInt>(-1)
     private let closed = Atomic<Bool>(false)
 

@@ -74,7 +74,7 @@ import Testing
             return ("\(number) releases", model.release(number), machine.release(owner).granted.map(\.number))
         }
 
-        func expectedStanding(of number: Int) -> ExclusionStateMachine<Owner>.Standing {
+        func expectedClaimState(of number: Int) -> ExclusionStateMachine<Owner>.ClaimState {
             guard let claim = model.claim(of: number) else { return .none }
             return claim.isHolding ? .held : .waiting(isQueued: claim.isInLine)
         }
@@ -178,8 +178,8 @@ import Testing
             func place() -> String { "step \(number), \(step.what)" }
             try same(step.granted == step.expected, "grants", after: place())
             for owner in game.owners {
-                let standing = game.machine.standing(of: owner)
-                try same(standing == game.expectedStanding(of: owner.number), "standings", after: place())
+                let claimState = game.machine.claimState(of: owner)
+                try same(claimState == game.expectedClaimState(of: owner.number), "states of claims", after: place())
             }
             // The queries take longer than the events, so they are checked at every sixth step only.
             if number % 6 != 5 { continue }
@@ -201,6 +201,6 @@ import Testing
     }
 
     @Test(arguments: 0..<4) func standsWhereThePlainModelStands(_ part: UInt64) throws {
-        for seed in 0..<300 as Range<UInt64> { try Self.play(part * 1_000_000 + seed) }
+        for seed in 0..<UInt64(tries(300)) { try Self.play(part * 1_000_000 + seed) }
     }
 }

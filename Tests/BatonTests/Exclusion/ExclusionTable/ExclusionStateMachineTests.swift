@@ -143,7 +143,7 @@ import Testing
         ])
         let owners = ["a", "b", "c", "d"].map { rig.owner($0) }
         #expect(
-            owners.map { rig.machine.standing(of: $0) }
+            owners.map { rig.machine.claimState(of: $0) }
                 == [.held, .waiting(isQueued: true), .waiting(isQueued: false), .none])
         let answers = owners.map { rig.machine.release($0).claim }
         // The third owner was granted what the first one released.
@@ -165,7 +165,9 @@ import Testing
         let demands = ExclusionSet([.otherAll, .units(1, of: 4)])
         rig.happen(.release("a"))
         let conflict = try #require(rig.machine.conflictingLimit(for: demands))
-        #expect("\(conflict)" == "(name: ‘n’, limit: 4, otherLimit: 3)")
+        #expect("\(conflict.conflict.name)" == "‘n’")
+        #expect((conflict.conflict.limit.limit, conflict.conflict.other.limit) == (4, 3))
+        #expect(conflict.owner === rig.owner("b"))
         #expect(rig.machine.conflictingLimit(for: ExclusionSet([.units(2, of: 3), .otherAll])) == nil)
         #expect(rig.machine.conflictingLimit(for: ExclusionSet([.all])) == nil)
         rig.happen(.ask("c", .all))
@@ -175,8 +177,8 @@ import Testing
 
     @Test func aLimitIsFoundBehindOneThatAgrees() {
         let rig = ExclusionStateMachineRig(after: [.ask("a", .units(1, of: 3)), .ask("b", .units(1, of: 5))])
-        #expect(rig.machine.conflictingLimit(for: ExclusionSet([.units(1, of: 3)]))?.otherLimit == 5)
-        #expect(rig.machine.conflictingLimit(for: ExclusionSet([.units(1, of: 5)]))?.otherLimit == 3)
+        #expect(rig.machine.conflictingLimit(for: ExclusionSet([.units(1, of: 3)]))?.conflict.other.limit == 5)
+        #expect(rig.machine.conflictingLimit(for: ExclusionSet([.units(1, of: 5)]))?.conflict.other.limit == 3)
     }
 
     @Test func aHundredThousandInOneLineAreServedInOrder() {
@@ -209,11 +211,11 @@ import Testing
         let ids = owners.map { ObjectIdentifier($0) }
         let demands = ExclusionSet((0..<100).map { .mutuallyExclusive("name \($0)") })
         var table = ExclusionTable()
-        let claims = ids.map { table.enter($0, demands, inside: [])! }
+        let claims = ids.map { table.insert($0, demands, inside: [])! }
         table.grant(claims[0])
         #expect(table.candidates.count == 1)
         #expect(table.grantCandidates().isEmpty)
-        table.leave(claims[0])
+        table.remove(claims[0])
         #expect(table.candidates.count == 1)
         #expect(table.grantCandidates() == [claims[1]])
     }

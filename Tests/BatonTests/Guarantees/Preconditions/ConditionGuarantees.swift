@@ -28,7 +28,7 @@ private struct Asks: OperationCondition {
     /// The dependencies come first, then the operations of the conditions, the evaluations and the body, under many
     /// schedules.
     @Test func G11_theOrderOfThePhases() async throws {
-        try await exploring(schedules: 300) { scheduler in
+        try await exploring(schedules: tries(300)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...3), executor: scheduler)
             let log = EventLog<String>()
@@ -56,7 +56,7 @@ private struct Asks: OperationCondition {
 
     @Test("The first condition in the order of adding that is not satisfied decides, under every schedule")
     func G11_theFirstThatIsNotSatisfiedDecides() async throws {
-        try await exploring(schedules: 300) { scheduler in
+        try await exploring(schedules: tries(300)) { scheduler in
             let queue = AsyncOperationQueue(executor: scheduler)
             let answers = (0..<4).map { _ in scheduler.random(in: 0..<3) }
             let operation = AsyncOperation {}
@@ -96,7 +96,7 @@ private struct Asks: OperationCondition {
     /// The operation is cancelled at a random time. It has one outcome, and its body does not start after the
     /// cancellation.
     @Test func G15_aCancelWhileAConditionIsEvaluated() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: scheduler)
             let log = EventLog<String>()
             let operation = AsyncOperation { log("body") }

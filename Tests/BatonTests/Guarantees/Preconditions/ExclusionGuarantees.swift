@@ -68,7 +68,7 @@ private final class Room: Sendable {
 
     @Test func G12_neverTwoHoldersUnderSeeds() async throws {
         let name = Names()
-        try await exploring(schedules: 300) { scheduler in
+        try await exploring(schedules: tries(300)) { scheduler in
             let queues = (1...2).map { AsyncOperationQueue(maxConcurrentOperationCount: $0, executor: scheduler) }
             let rooms = (0..<3).map { _ in Room() }
             let names = (0..<3).map { name("\($0)") }
@@ -131,7 +131,7 @@ private final class Room: Sendable {
     /// Parents hold random names, and their children request others. Every operation finishes.
     @Test func G13_nothingIsStuckWhateverChildrenAskFor() async throws {
         let name = Names()
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...4), executor: scheduler)
             func pick() -> [Exclusion] {

@@ -7,7 +7,7 @@ import Testing
     /// The group is cancelled at a random time. It finishes after its children and their children, and accepts no more
     /// children.
     @Test func G19_cancellingAGroupCancelsItsChildrenAndWaitsForThem() async throws {
-        try await exploring(schedules: 500) { scheduler in
+        try await exploring(schedules: tries(500)) { scheduler in
             let queue = AsyncOperationQueue(
                 maxConcurrentOperationCount: scheduler.random(in: 1...3), executor: scheduler)
             let log = EventLog<String>()

@@ -99,4 +99,42 @@ import Testing
         #expect(stage.queue.operationCount == 0)
         #expect(operation == nil)
     }
+
+    enum Look: CaseIterable {
+        case cancelAll, explain, observe, snapshot
+    }
+
+    /// A thread that inspects a queue retains its operations meanwhile. One that explains an operation of another queue
+    /// does not.
+    @Test(arguments: Look.allCases) func G31_noOutputIsAliveAfterALookAtTheQueue(_ look: Look) async {
+        let other = AsyncOperationQueue(isSuspended: true)
+        let child = AsyncOperation("child") {}
+        other.add(GroupOperation("group", child))
+        let inspected = Locked<AsyncOperationQueue?>(nil)
+        let thread = ThreadExecutor(name: "looks", threads: 1)
+        let looking = Task.detached(executorPreference: thread) {
+            while !Task.isCancelled {
+                let queue = inspected.withLock { $0 }
+                switch look {
+                case .cancelAll: queue?.cancelAll()
+                case .explain: _ = child.explain()
+                case .observe: _ = queue?.events
+                case .snapshot: _ = queue?.snapshot()
+                }
+            }
+        }
+        var most = 0
+        for _ in 0..<300 {
+            let queue = AsyncOperationQueue(isSuspended: true)
+            for _ in 0..<200 { queue.add { [tokens] in tokens.make() } }
+            inspected.withLock { $0 = queue }
+            queue.isSuspended = false
+            await queue.waitUntilIdle()
+            most = max(most, tokens.alive)
+        }
+        looking.cancel()
+        await looking.value
+        #expect(most == 0)
+        other.cancelAll()
+    }
 }

@@ -102,7 +102,7 @@ private struct Shouting: InputProcedure {
     @Test func AOperationPages_1_addComesLast() {
         AsyncOperation(Retrieval()).add(to: stage.queue).addCondition(.mutuallyExclusive("too late"))
         stage.steps.runAll()
-        #expect(stage.misuseKinds == [.changedAfterAdding("a condition")])
+        #expect(stage.misuseKinds == [.changedAfterAdding("the exclusion ‘too late’")])
     }
 
     // Tests/DoesNotCompile/ReceiverOfAnotherType.swift shows that the two types must match.
