@@ -185,7 +185,7 @@ struct ProgramTests {
         func moreProgramsThanDescriptors() async {
             await #expect(processExitsWith: .success) {
                 _ = try await Subprocess("true").result()
-                limitDescriptors(to: 60)
+                limitDescriptors(toFree: 45)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
                 let programs = (0..<150).map { number in
                     AsyncOperation(Subprocess("cat", input: .text("\(number)"), errors: .collected()))
@@ -202,7 +202,7 @@ struct ProgramTests {
         func morePipelinesThanDescriptors() async {
             await #expect(processExitsWith: .success) {
                 _ = try await Subprocess("true").result()
-                limitDescriptors(to: 60)
+                limitDescriptors(toFree: 45)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
                 let pipelines = (0..<60).map { number in
                     SubprocessPipeline(
@@ -230,7 +230,7 @@ struct ProgramTests {
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
                 let sleeps = (0..<30).map { _ in AsyncOperation(Subprocess("sleep", arguments: ["1000"])) }
                 _ = try await Subprocess("true").result()
-                limitDescriptors(to: 60)
+                limitDescriptors(toFree: 45)
                 queue.add(sleeps)
                 let last = AsyncOperation(Subprocess("true"))
                 queue.add(last)
@@ -240,9 +240,9 @@ struct ProgramTests {
                 for sleep in sleeps { sleep.cancel() }
                 try await within { for sleep in sleeps { _ = try? await sleep.value } }
                 _ = try await Subprocess("true").result()
-                limitDescriptors(to: 3)
+                limitDescriptors(toFree: 0)
                 let failure = await Subprocess("true").failure()
-                limitDescriptors(to: 60)
+                limitDescriptors(toFree: 45)
                 precondition("\(failure!)".contains("ulimit -n"), "\(failure!)")
             }
         }
@@ -279,10 +279,18 @@ struct ProgramTests {
 }
 
 #if os(Linux)
-    private func limitDescriptors(to count: Int) {
+    /// Sets the limit of open descriptors to the number at which so many can still be opened. This process may have
+    /// inherited some from the one that runs the tests.
+    private func limitDescriptors(toFree count: Int) {
+        var number: Int32 = 0
+        var free = 0
+        while free < count {
+            if fcntl(number, F_GETFD) == -1 { free += 1 }
+            number += 1
+        }
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = rlim_t(count)
+        limit.rlim_cur = rlim_t(number)
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 #endif
