@@ -258,7 +258,9 @@
                 _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
                 var former = rlimit()
                 precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
-                var limit = rlimit(rlim_cur: 100, rlim_max: former.rlim_max)
+                // The process may have inherited descriptors.
+                let count = Resources.now.descriptors + 80
+                var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: former.rlim_max)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
                 // The responses take two seconds, so that many requests need a connection at the same time.
@@ -295,7 +297,7 @@
                 _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
                 precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let former = limit
-                limit.rlim_cur = 160
+                limit.rlim_cur = rlim_t(Resources.now.descriptors + 140)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
                 let url = server.url("/await", ["key": key, "count": "1"])
