@@ -117,7 +117,7 @@ extension AnyOperation {
     ///
     /// - Complexity: O(n), where n is the number of attempts that are kept.
     public final var attempts: [OperationAttempt] {
-        let (failures, number, hasEnded) = withLife { life in
+        let (failures, number, hasEnded) = withLifecycle { life in
             let timing = life.optionalState?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
             return (timing?.rareTimedState?.failures ?? FailedAttempts(), last, life.phase == .finished)
@@ -177,7 +177,7 @@ extension AnyOperation {
 extension AnyOperation {
     /// The number of the attempt, from 1, and the number of the run, which counts all runs of the body.
     final var currentRun: (attempt: Int, run: Int32) {
-        withLife { life in
+        withLifecycle { life in
             (max(1, Int(life.optionalState?.timing?.attempt ?? 1)), life.optionalState?.run ?? 0)
         }
     }

@@ -48,7 +48,7 @@ extension QueueCore {
     ) -> Bool {
         let now = timerService.now
         let deadline = operation.use { operation in
-            let (timers, deadline) = operation.withLife { _ in
+            let (timers, deadline) = operation.withLifecycle { _ in
                 (timing.takeTimers(), timing.rareTimedState?.noteStart(at: now))
             }
             timers?.takeOut(of: operation, from: self)
@@ -79,7 +79,7 @@ extension QueueCore {
     /// Decides whether another run follows. The user's closures run on a task that is not cancelled, although a time
     /// limit or the body may have cancelled the task of the attempt.
     private nonisolated(nonsending) func decideNextRun(of operation: AnyOperation) async -> NextRun? {
-        let (isCancelled, hasTimedOut) = operation.withLife { $0.attemptCancellation() }
+        let (isCancelled, hasTimedOut) = operation.withLifecycle { $0.attemptCancellation() }
         if isCancelled {
             operation.replaceFailureByCancellation()
             return nil
@@ -166,7 +166,7 @@ extension AnyOperation {
     /// error is then the outcome.
     fileprivate nonisolated(nonsending) final func nextRun(_ core: QueueCore) async -> NextRun? {
         // If the body has not begun, there was no attempt.
-        guard let timing = withLife({ $0.hasBegun ? $0.optionalState?.timing : nil }) else { return nil }
+        guard let timing = withLifecycle({ $0.hasBegun ? $0.optionalState?.timing : nil }) else { return nil }
         do {
             if let failure { return try await nextAttempt(after: failure, timing, core) }
             return try await nextRepetition(timing, core)
@@ -213,7 +213,7 @@ extension AnyOperation {
     private nonisolated(nonsending) final func answer(
         _ question: nonisolated(nonsending) () async throws -> Bool
     ) async throws -> Bool {
-        guard let values = withLife({ $0.optionalState?.taskLocals }) else { return try await question() }
+        guard let values = withLifecycle({ $0.optionalState?.taskLocals }) else { return try await question() }
         var answer = Result<Bool, any Error>.success(false)
         await values.bind {
             do { answer = .success(try await question()) } catch { answer = .failure(error) }
@@ -223,7 +223,7 @@ extension AnyOperation {
 
     /// Makes the cancellation that came after a failed attempt the outcome, if there would have been another attempt.
     fileprivate final func replaceFailureByCancellation() {
-        guard let failure, withLife({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
+        guard let failure, withLifecycle({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)
     }
 
@@ -233,7 +233,7 @@ extension AnyOperation {
         // The former outcome is the user's value, so it is released after unlocking.
         var formerOutcome: any Sendable = ()
         var formerFailures: [OperationAttempt] = []
-        let end = withLife { life -> Lifecycle.AttemptEnd? in
+        let end = withLifecycle { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.optionalState?.timing {
                 let delay = max(.zero, next.delay)

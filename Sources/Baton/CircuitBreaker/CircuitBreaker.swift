@@ -301,14 +301,14 @@ public final class CircuitBreaker: OperationCondition {
 extension AnyOperation {
     /// True if the conditions of the operation are being evaluated, and it waits for exclusions or rates afterwards.
     fileprivate final var waitsAfterConditions: Bool {
-        withLife { life in
+        withLifecycle { life in
             life.phase == .evaluating && life.borrowedOptionalState?.use { $0.preconditions.hasResources } ?? false
         }
     }
 
     /// Has the breaker asked for the operation's admission after its waits. Called while the conditions are evaluated.
     fileprivate final func deferAdmission(by breaker: CircuitBreaker) {
-        withLife { $0.optionalState?.preconditions.deferAdmission(by: breaker) }
+        withLifecycle { $0.optionalState?.preconditions.deferAdmission(by: breaker) }
     }
 
     /// The verdict on the service that the operation calls. Call it only when the outcome has been decided.
@@ -316,7 +316,7 @@ extension AnyOperation {
         countingIf isFailure: (OperationError) -> Bool
     ) -> CircuitStateMachine.Verdict {
         guard let failure else { return .success }
-        if !withLife({ $0.hasBegun }) || failure.stage != .execution { return .nothing }
+        if !withLifecycle({ $0.hasBegun }) || failure.stage != .execution { return .nothing }
         // A breaker, perhaps this one, has refused an operation that the body ran, so the service was not called.
         if failure.underlyingError is CircuitOpenError { return .nothing }
         return isFailure(failure) ? .failure : .success

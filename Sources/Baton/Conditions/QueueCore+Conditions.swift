@@ -202,7 +202,7 @@ extension AnyOperation {
     /// Adds exclusions under which a child runs, in addition to its own. Does nothing if the child was added before.
     final func requireExclusions(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
-        withLife { life in
+        withLifecycle { life in
             if life.phase == .created { life.ensureOptionalState().preconditions.add(exclusions) }
         }
     }

@@ -33,14 +33,14 @@ extension QueueCore {
                 case .granted:
                     // If the operation has ended early and released its exclusions, the next action says so.
                     action = current.use { operation in
-                        operation.withLife { life in
+                        operation.withLifecycle { life in
                             _ = life.grantExclusions()
                             return life.nextAction(on: worker, isSkipped: false)
                         }
                     }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
-                    if current.use({ $0.withLife { $0.startRefused(on: worker) } }) {
+                    if current.use({ $0.withLifecycle { $0.startRefused(on: worker) } }) {
                         return refuse(current) { _ in misuse }
                     }
                     current.use { ExclusionManager.endedInBetween($0) }
@@ -65,7 +65,7 @@ extension QueueCore {
                 // A condition may have cancelled the worker's task. Then the body runs on the task of another worker.
                 if error == nil, !task.isTainted, takesPermitAgain(for: current) {
                     action = current.use { operation in
-                        let action = operation.withLife { $0.resumeAfterConditions(on: worker) }
+                        let action = operation.withLifecycle { $0.resumeAfterConditions(on: worker) }
                         if operation.isObserved { operation.publishEvents() }
                         return action
                     }
@@ -97,11 +97,11 @@ extension QueueCore {
             for breaker in breakers {
                 guard let refusal = breaker.admit(operation) else { continue }
                 // An early end has come first.
-                guard operation.withLife({ $0.refuseAdmission(on: worker) }) else { return .endedBefore }
+                guard operation.withLifecycle({ $0.refuseAdmission(on: worker) }) else { return .endedBefore }
                 operation.bodyFailed(.conditionFailed(condition: breaker.name, cause: refusal))
                 return nil
             }
-            return operation.withLife { $0.nextAction(on: worker, isSkipped: false) }
+            return operation.withLifecycle { $0.nextAction(on: worker, isSkipped: false) }
         }
         if case .run? = action { return action }
         // The body does not run, so its start does not count in the rates.
@@ -144,7 +144,7 @@ extension QueueCore {
     /// the operation: a thread that ends the operation drops its dependencies.
     func hasDependencies(_ operation: Unretained<AnyOperation>) -> Bool {
         operation.use { operation in
-            operation.withLife { $0.phase != .finished && !operation.edges.isEmpty }
+            operation.withLifecycle { $0.phase != .finished && !operation.edges.isEmpty }
         }
     }
 
@@ -178,7 +178,7 @@ extension QueueCore {
     /// - Returns: The operations that receive exclusions as a result, for the caller to notify.
     func listWithoutExclusions(_ operation: Unretained<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation.use { operation in
-            let (releasesExclusions, hasRates, isFurtherAttempt) = operation.withLife { life in
+            let (releasesExclusions, hasRates, isFurtherAttempt) = operation.withLifecycle { life in
                 (life.releaseExclusions(), life.optionalState?.preconditions.hasRates ?? false, life.isBetweenAttempts)
             }
             if hasRates { RateManager.returnTurns(by: operation) }
@@ -210,7 +210,7 @@ extension AnyOperation {
     /// Returns the first step for an operation that a worker has dequeued. If a dependency keeps the body from running,
     /// no precondition is checked.
     fileprivate final func nextAction(on worker: Worker) -> Lifecycle.PreconditionAction {
-        withLife { life in
+        withLifecycle { life in
             // The phase is checked first, because a thread that has cancelled the operation drops its inputs after
             // unlocking.
             guard life.phase == .added else { return .endedBefore }
@@ -221,7 +221,7 @@ extension AnyOperation {
 
     /// Notes the answer of the conditions. Returns false if the operation ends, after storing its error.
     fileprivate final func isSatisfied(unless error: OperationError?) -> Bool {
-        if error == nil, withLife({ $0.satisfyConditions() }) { return true }
+        if error == nil, withLifecycle({ $0.satisfyConditions() }) { return true }
         bodyFailed(error ?? .cancelled(reason: .requested))
         return false
     }

@@ -32,14 +32,14 @@ extension AnyOperation {
             roots: search.explanationRoots(),
             limitOfBody: search.waitsOfFirst.contains { $0.kind == .input } ? limitOfBodyAlone : nil,
             error: hasFinished ? failure : nil,
-            openHandlers: withLife { $0.phase == .finished ? $0.optionalState?.handlers.openCalls : nil })
+            openHandlers: withLifecycle { $0.phase == .finished ? $0.optionalState?.handlers.openCalls : nil })
     }
 }
 
 extension AnyOperation {
     /// The time limit of the body; nil if there is a limit for the wait before it, too.
     fileprivate final var limitOfBodyAlone: Duration? {
-        withLife { life in
+        withLifecycle { life in
             life.optionalState?.timing?.rareTimedState?.waitingLimit == nil ? life.timing?.limit : nil
         }
     }
@@ -164,7 +164,7 @@ struct RootSearch {
     /// The groups that have not started, by their children. Looked up only if a child waits for its group.
     private lazy var plannedGroups: [ObjectIdentifier: AnyOperation] = {
         var groups: [ObjectIdentifier: AnyOperation] = [:]
-        for operation in found.map(\.operation) where !operation.withLife({ $0.hasBegun }) {
+        for operation in found.map(\.operation) where !operation.withLifecycle({ $0.hasBegun }) {
             for child in operation.plannedChildren { groups[ObjectIdentifier(child)] = operation }
         }
         return groups

@@ -183,7 +183,7 @@ private struct SnapshotView {
         } else {
             cause = found.isEmpty ? inspector.cause(of: operation) : nil
         }
-        (priority, attempt) = operation.withLife { life in
+        (priority, attempt) = operation.withLifecycle { life in
             (operation.currentPriority, life.hasBegun ? Int(life.optionalState?.timing?.attempt ?? 1) : 0)
         }
         state = operation.state

@@ -46,7 +46,7 @@ struct Wait {
 extension AnyOperation {
     /// All operations that this one waits for, finished ones included. Empty if nobody has added this operation.
     final var waits: [Wait] {
-        var (waits, groups, listeners, replacement) = withLife {
+        var (waits, groups, listeners, replacement) = withLifecycle {
             life -> ([Wait], [ChildGroup], [any OutcomeListener], Deduplication.EntryNumber?) in
             switch life.phase {
             case .created, .finished: return ([], [], [], nil)
@@ -78,7 +78,7 @@ extension AnyOperation {
     }
 
     private final func hasIdentity(at place: Deduplication.EntryNumber) -> Bool {
-        withLife { $0.optionalState?.uniqueness?.place == place }
+        withLifecycle { $0.optionalState?.uniqueness?.place == place }
     }
 }
 
@@ -121,7 +121,7 @@ struct StateInspector {
 
     /// Returns the unfinished operations that this one waits for, each once.
     func waits(of operation: AnyOperation) -> [Wait] {
-        let hasPreconditions = operation.withLife { $0.optionalState?.preconditions.areNone == false }
+        let hasPreconditions = operation.withLifecycle { $0.optionalState?.preconditions.areNone == false }
         var seen: Set<ObjectIdentifier> = []
         var waits = operation.waits.filter { wait in
             !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
@@ -136,7 +136,7 @@ struct StateInspector {
 
     /// Returns why the operation has not finished, or how it has finished. The operation must not wait for another one.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
-        let view = operation.withLife { OperationView($0, at: operation) }
+        let view = operation.withLifecycle { OperationView($0, at: operation) }
         switch view.phase {
         case .created: return view.kinship == .childOfPlannedGroup ? .awaitingGroup : .notAdded
         case .finished: return .finished(operation.outcomeKind)
@@ -170,7 +170,7 @@ struct StateInspector {
             .excluded, .waitingForRate, .awaitingElement, .waitingForPermit, .finishing, .finished:
             return nil
         }
-        guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
+        guard let core = operation.withLifecycle({ $0.isUnderWay ? operation.core : nil }) else { return nil }
         let view = view(of: core)
         return view.scheduler.isSuspended && !view.scheduler.suspendsFurtherAttempts ? view.reference : nil
     }
@@ -226,7 +226,7 @@ struct StateInspector {
     mutating func waitInBrief(of operation: AnyOperation) -> String? {
         let waits = waits(of: operation)
         if !waits.isEmpty { return ExplanationFormatter.brief(waits.map(\.publicValue)) }
-        let view = operation.withLife { OperationView($0, at: operation) }
+        let view = operation.withLifecycle { OperationView($0, at: operation) }
         switch view.phase {
         case .evaluating: return ExplanationFormatter.answers(of: view.conditions.all.map(\.condition.name))
         case .created, .executing, .finishing, .finished: return nil
@@ -290,7 +290,9 @@ struct StateInspector {
 }
 
 extension AnyOperation {
-    fileprivate final var holdsPermit: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
+    fileprivate final var holdsPermit: Bool {
+        withLifecycle { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 }
+    }
 }
 
 /// A view of one operation, read in one locked step.

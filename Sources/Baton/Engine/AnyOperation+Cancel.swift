@@ -55,7 +55,7 @@ extension AnyOperation {
     private final func markCancelled(
         reason: CancellationReason, waitingFor wait: String? = nil, if isWanted: (Lifecycle) -> Bool
     ) -> CancelAction {
-        withLife { life -> CancelAction in
+        withLifecycle { life -> CancelAction in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
@@ -77,7 +77,7 @@ extension AnyOperation {
     /// Cancels the attempt that runs. In one locked step, `markAttempt` marks the attempt and returns the worker on
     /// which it runs.
     final func cancelAttempt(_ markAttempt: (inout Lifecycle) -> Worker?) {
-        perform(withLife { life in markAttempt(&life).map { actionInRun(of: life, on: $0) } ?? .none })
+        perform(withLifecycle { life in markAttempt(&life).map { actionInRun(of: life, on: $0) } ?? .none })
     }
 
     private enum CancelAction {
@@ -142,13 +142,13 @@ extension AnyOperation {
 
     /// The operations that an operation which has not begun waits for, without fences.
     final var sourcesIfNotBegun: [AnyOperation] {
-        withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
+        withLifecycle { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
     /// The dependencies of an operation that has not begun. The operation that it has joined is not among them, because
     /// that one belongs to its owner.
     final var needsIfNotBegun: [AnyOperation] {
-        let original = withLife { $0.optionalState?.uniqueness?.joined?.original }
+        let original = withLifecycle { $0.optionalState?.uniqueness?.joined?.original }
         return sourcesIfNotBegun.filter { $0 !== original }
     }
 
@@ -159,8 +159,8 @@ extension AnyOperation {
     @discardableResult
     final func cancelIfUnneeded(reason: CancellationReason) -> [AnyOperation] {
         // Usually one of the first dependents still needs the operation, so examining a few of them saves copying all.
-        if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return [] }
-        let dependents = withLife { $0.dependents.retained() }
+        if isNeeded(by: withLifecycle { $0.dependents.retained(first: 16) }) { return [] }
+        let dependents = withLifecycle { $0.dependents.retained() }
         if isNeeded(by: dependents) { return [] }
         let known = Set(dependents.map { ObjectIdentifier($0) })
         let needs = needsIfNotBegun

@@ -78,7 +78,7 @@ extension AnyOperation {
     @inline(never)
     static func countDownElsewhere(_ dependent: Unretained<AnyOperation>) {
         let core = dependent.use { operation in
-            operation.withLife { $0.phase == .finished ? nil : operation.core }
+            operation.withLifecycle { $0.phase == .finished ? nil : operation.core }
         }
         switch dependent.use({ $0.dependencyCounter.countDown() }) {
         case .waiting: break
@@ -139,12 +139,12 @@ extension AnyOperation {
     /// Ends an operation that has not begun, and publishes this error. Returns nil if the operation has begun or
     /// finished, or if a thread is still linking it. That thread then finds the error and completes the end itself.
     final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
-        withLife { endBeforeRun(with: error, &$0) }
+        withLifecycle { endBeforeRun(with: error, &$0) }
     }
 
     /// Like ``endBeforeRun(with:)``, but an operation that has failed and waits for its next attempt goes on.
     final func endUnlessRetried(with error: OperationError) -> EarlyEnd? {
-        withLife { life in
+        withLifecycle { life in
             // `goesFirst` is read last, because the worker writes it before the operation becomes `added` again.
             let triesAgain = life.phase == .added && life.hasBegun && goesFirst
             return triesAgain ? nil : endBeforeRun(with: error, &life)
@@ -164,7 +164,7 @@ extension AnyOperation {
 
     /// Like ``endBeforeRun(with:)``, with the outcome of the operation that this one has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
-        withLife { life in
+        withLifecycle { life in
             guard life.phase == .added, !dependencyCounter.leaveEndToLinking() else { return nil }
             return end(as: original, &life)
         }
@@ -172,7 +172,7 @@ extension AnyOperation {
 
     /// Called by the thread that has linked the operation, when it finds that the operation ended meanwhile.
     final func endAfterLinking() {
-        let end = withLife { life -> EarlyEnd? in
+        let end = withLifecycle { life -> EarlyEnd? in
             guard life.phase == .added else { return nil }
             if let error = life.optionalState?.endAfterLinking { return self.end(with: error, &life) }
             return life.optionalState?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
@@ -243,7 +243,7 @@ extension AnyOperation {
         let retained = Retained(self).handOver()
         services.spawn {
             await retained.object.callHandlersBeforeFinish(core)
-            let action = retained.use { $0.withLife { $0.finish() } }
+            let action = retained.use { $0.withLifecycle { $0.finish() } }
             // The operation is released before the queue can be idle, because nothing is alive in an idle queue (G31).
             retained.use { operation in
                 let groups = operation.completeOffWorker(action, core) {
@@ -262,7 +262,7 @@ extension AnyOperation {
             task.running = self
             var isTainted = false
             while !isTainted, !isDone {
-                let (next, values) = withLife { life in
+                let (next, values) = withLifecycle { life in
                     let optionalState = life.ensureOptionalState()
                     return (optionalState.handlers.nextBeforeFinish(), optionalState.taskLocals)
                 }
@@ -290,7 +290,7 @@ extension AnyOperation {
     /// Wakes the tasks, groups and iterations that await the outcome.
     @inline(never)
     final func wake(in core: QueueCore?) -> Woken {
-        let taken = withLife { life in
+        let taken = withLifecycle { life in
             life.borrowedOptionalState?.use { optionalState in
                 // First, because the task-local values are kept for the handlers that are due.
                 let actions = makePassedPhasesDue(life, optionalState)

@@ -22,7 +22,7 @@ extension AnyOperation {
         for body: AnyOperation?, upstreamOf iteration: (any UpstreamIteration)? = nil, asChild: Bool = false,
         begun: () -> Void = {}
     ) async throws(OperationError) {
-        if withLife({ $0.phase == .finished }) {
+        if withLifecycle({ $0.phase == .finished }) {
             if isObserved { await waitUntilFinishedIsPublished() }
             return
         }
@@ -61,7 +61,7 @@ extension AnyOperation {
 
     /// Removes and returns the newest waiter registered for `body`; nil if the outcome has already resumed it.
     final func removeWaiter(of body: AnyOperation) -> Waiter? {
-        withLife { life -> Waiter? in
+        withLifecycle { life -> Waiter? in
             guard let optionalState = life.optionalState,
                 let index = optionalState.waiters.lastIndex(where: { $0.body === body })
             else { return nil }
@@ -71,7 +71,7 @@ extension AnyOperation {
 
     /// Adds the waiter, unless the operation has finished. Returns the phase.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
-        let phase = withLife { life in
+        let phase = withLifecycle { life in
             if life.phase != .finished { life.ensureOptionalState().waiters.append(waiter) }
             return life.phase
         }
@@ -127,7 +127,7 @@ extension AnyOperation {
 
     /// Notes that a wait begins. Returns nil if the body and its `willFinish` handlers have ended.
     fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> OpenWait? {
-        withLife { life -> OpenWait? in
+        withLifecycle { life -> OpenWait? in
             guard life.canWait else { return nil }
             let optionalState = life.ensureOptionalState()
             optionalState.openWaits += 1
@@ -147,7 +147,7 @@ extension AnyOperation {
         _ error: OperationError?
     ) {
         let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)
-        let core = withLife { life -> QueueCore? in
+        let core = withLifecycle { life -> QueueCore? in
             guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return nil }
             if !place.isNone {
                 // The thread that ends the wait retains the operation, so it is not deallocated under the lock.
@@ -172,7 +172,7 @@ extension AnyOperation {
     /// Ends a wait for which a permit has been taken. Returns false if the run of the body has ended, or if the body
     /// has begun another wait, so that it does not use the permit.
     final func endWait(in run: Int32) -> Bool {
-        withLife { life in
+        withLifecycle { life in
             life.optionalState?.resumption = nil
             guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return false }
             optionalState.endOpenWait()
@@ -224,7 +224,7 @@ extension AnyOperation {
     ///
     /// - Returns: The place of the listener; none if the body and its `willFinish` handlers have ended.
     final func startListening(_ listener: any OutcomeListener) -> ListenerPlace {
-        withLife { life in
+        withLifecycle { life in
             guard life.canWait else { return .none }
             let optionalState = life.ensureOptionalState()
             if optionalState.preconditions.noteWait() { ExclusionManager.noteHolderWait() }
@@ -234,7 +234,7 @@ extension AnyOperation {
 
     /// Removes a listener. Has no effect if the run in which it was registered has ended.
     final func stopListening(_ listener: any OutcomeListener, at place: ListenerPlace) {
-        withLife { life in
+        withLifecycle { life in
             guard life.phase != .finished, let optionalState = life.optionalState,
                 optionalState.listeners.hasPlace(place), optionalState.listeners[place] === listener
             else { return }

@@ -65,7 +65,7 @@ extension AnyOperation {
     final func noteBrokenCycle(
         _ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>
     ) {
-        withLife { life in
+        withLifecycle { life in
             guard life.phase == .created else { return }
             life.ensureOptionalState().noteBrokenCycle(error, next: next, followers: followers)
         }
@@ -73,7 +73,7 @@ extension AnyOperation {
 
     /// Ends the operation if it has been added and has not begun. The caller completes the end.
     final func endWhileAdded(with error: OperationError) -> EarlyEnd? {
-        withLife { $0.phase == .added && !$0.hasBegun && !isFence ? endBeforeRun(with: error, &$0) : nil }
+        withLifecycle { $0.phase == .added && !$0.hasBegun && !isFence ? endBeforeRun(with: error, &$0) : nil }
     }
 
     /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller completes the
@@ -84,7 +84,7 @@ extension AnyOperation {
 
     /// - Complexity: O(n), where n is the number of dependencies and of children of a group.
     private final func needs(_ operation: AnyOperation) -> Bool {
-        withLife { _ in edges.contains(operation) } || plannedChildren.contains { $0 === operation }
+        withLifecycle { _ in edges.contains(operation) } || plannedChildren.contains { $0 === operation }
     }
 
     /// Ends this operation, a child of a group that has ended, if nobody has added it and it is on a broken cycle.
@@ -92,9 +92,9 @@ extension AnyOperation {
     /// - Returns: The ends of this operation and of its followers. Empty if it is on no broken cycle.
     final func endAsChildOnBrokenCycle() -> [EarlyEnd] {
         // The operations are released outside the lock.
-        let cycleEdges = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
+        let cycleEdges = withLifecycle { $0.optionalState?.brokenCycles?.all ?? [] }
         if cycleEdges.isEmpty { return [] }
-        let end = withLife { life -> EarlyEnd? in
+        let end = withLifecycle { life -> EarlyEnd? in
             guard life.phase == .created else { return nil }
             let sources = Set(edges.all.map { ObjectIdentifier($0) })
             guard let edge = cycleEdges.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else {
@@ -109,7 +109,7 @@ extension AnyOperation {
     /// Returns true if the operation is on a broken cycle, and so ends as soon as it is linked. Called by the thread
     /// that adds the operation, which has not linked it yet.
     final func endIfOnBrokenCycle() -> Bool {
-        let (cycleEdges, sources) = withLife { life in
+        let (cycleEdges, sources) = withLifecycle { life in
             life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
         }
         if cycleEdges.isEmpty { return false }
@@ -140,7 +140,7 @@ extension AnyOperation {
         while let source = ended.popLast() {
             for follower in source.followersIfEndedOnCycle {
                 guard let error = follower.error(through: source), follower.needs(source) else { continue }
-                let (isNew, end) = follower.withLife { life -> (Bool, EarlyEnd?) in
+                let (isNew, end) = follower.withLifecycle { life -> (Bool, EarlyEnd?) in
                     // An operation that has ended while a thread links it stays `added` until that thread completes it.
                     // It has `endAfterLinking` then.
                     guard life.phase == .added, life.optionalState?.endAfterLinking == nil else { return (false, nil) }
@@ -154,7 +154,7 @@ extension AnyOperation {
     }
 
     private final var followersIfEndedOnCycle: [AnyOperation] {
-        withLife { life in
+        withLifecycle { life in
             guard let broken = life.optionalState?.brokenCycles, hasEndedOnCycle(life) else { return [] }
             return broken.livingFollowers
         }
@@ -162,10 +162,10 @@ extension AnyOperation {
 
     /// The error for an operation that has been added and has not begun, and ends because of `next`.
     private final func error(through next: AnyOperation) -> OperationError? {
-        withLife { $0.phase == .added ? $0.optionalState?.brokenCycles?.error(through: next) : nil }
+        withLifecycle { $0.phase == .added ? $0.optionalState?.brokenCycles?.error(through: next) : nil }
     }
 
-    private final var hasEndedOnCycle: Bool { withLife { hasEndedOnCycle($0) } }
+    private final var hasEndedOnCycle: Bool { withLifecycle { hasEndedOnCycle($0) } }
 
     private final func hasEndedOnCycle(_ life: borrowing Lifecycle) -> Bool {
         let error = life.isDecided ? failure : life.optionalState?.endAfterLinking

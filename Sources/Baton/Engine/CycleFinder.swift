@@ -136,7 +136,7 @@ extension CycleFinder {
 
 extension AnyOperation {
     /// True if the operation has been added, has not begun, and is not a fence.
-    final var isPending: Bool { !isFence && withLife { $0.phase == .added } }
+    final var isPending: Bool { !isFence && withLifecycle { $0.phase == .added } }
 }
 
 // MARK: - Exploration
@@ -269,7 +269,7 @@ extension AnyOperation {
     /// operation that nobody has added, and the children of a group that does not run, may still change, and are
     /// included only if `ifUnadded` is true.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
-        var (neighbours, groups, listeners) = withLife {
+        var (neighbours, groups, listeners) = withLifecycle {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
             switch life.phase {
             case .created:
@@ -318,7 +318,7 @@ extension AnyOperation {
     final func waitingOperations(first limit: Int) -> Neighbours {
         // The prefix of the waiters is copied into an array of its own. A slice would share the storage, so that the
         // next append would copy all of it.
-        let (dependents, waiters) = withLife { life in
+        let (dependents, waiters) = withLifecycle { life in
             (life.dependents.retained(first: limit), life.optionalState.map { Array($0.waiters.prefix(limit)) } ?? [])
         }
         return Neighbours(

@@ -48,7 +48,7 @@ struct CycleMember {
             return
         }
         let isPlannedGroup: Bool
-        (reference, link, isPlannedGroup) = operation.withLife { life in
+        (reference, link, isPlannedGroup) = operation.withLifecycle { life in
             let isGroup = life.optionalState?.childGroups.isEmpty == false
             let link: CycleLink =
                 switch life.phase {
@@ -94,12 +94,12 @@ struct CycleMember {
 extension AnyOperation {
     /// True if the operation has not begun and `source` is one of its dependencies.
     fileprivate final func depends(on source: AnyOperation) -> Bool {
-        withLife { ($0.phase == .created || $0.phase == .added) && edges.contains(source) }
+        withLifecycle { ($0.phase == .created || $0.phase == .added) && edges.contains(source) }
     }
 
     /// True if the body waits until `peer` has begun.
     fileprivate final func awaitsPeer(_ peer: AnyOperation) -> Bool {
-        let listeners = withLife { $0.phase == .executing ? $0.optionalState?.allListeners ?? [] : [] }
+        let listeners = withLifecycle { $0.phase == .executing ? $0.optionalState?.allListeners ?? [] : [] }
         return listeners.contains { ($0 as? PeerWait)?.waitsFor.contains { $0 === peer } ?? false }
     }
 
@@ -107,19 +107,19 @@ extension AnyOperation {
     /// replaces `other`.
     fileprivate final func hasKey(of other: AnyOperation) -> Bool {
         // The original is released after unlocking.
-        let (original, place) = withLife { life in
+        let (original, place) = withLifecycle { life in
             let uniqueness = life.optionalState?.uniqueness
             return (uniqueness?.joined?.original, uniqueness?.place)
         }
         if original === other { return true }
         guard let place else { return false }
-        return other.withLife { $0.optionalState?.uniqueness?.place } == place
+        return other.withLifecycle { $0.optionalState?.uniqueness?.place } == place
     }
 
     /// True if both operations are children of the same ordered group.
     fileprivate final func isOrdered(with other: AnyOperation) -> Bool {
-        let groups = withLife { $0.optionalState?.orderedGroups ?? [] }
+        let groups = withLifecycle { $0.optionalState?.orderedGroups ?? [] }
         return !groups.isEmpty
-            && other.withLife { $0.optionalState?.orderedGroups ?? [] }.contains(where: groups.contains)
+            && other.withLifecycle { $0.optionalState?.orderedGroups ?? [] }.contains(where: groups.contains)
     }
 }

@@ -386,7 +386,7 @@ final class FinishEffects {
         timers?.takeOut(of: operation, from: core)
         uniqueness?.operationEnded(operation)
         if !groups.isEmpty {
-            let cancelsChildren = operation.withLife { operation.cancelsPlannedChildren($0) }
+            let cancelsChildren = operation.withLifecycle { operation.cancelsPlannedChildren($0) }
             for group in groups { group.parentEnded(cancelsChildren: cancelsChildren) }
         }
         for listener in listeners { listener.bodyEnded() }

@@ -133,7 +133,7 @@ extension PeerWait: OutcomeListener {
 
 extension AnyOperation {
     fileprivate final func removeWaiter(informing wait: PeerWait, at place: Int) {
-        let removed = withLife { life -> Waiter? in
+        let removed = withLifecycle { life -> Waiter? in
             guard life.phase != .finished, let optionalState = life.optionalState,
                 let index = optionalState.waiters.lastIndex(where: { $0.informs(wait, at: place) })
             else { return nil }

@@ -94,11 +94,11 @@ extension AnyOperation {
     /// another. Then the method returns the cycle, and the caller has to refuse this wait.
     final func cycle(closedByWaitFor awaited: AnyOperation) -> [OperationReference]? {
         // This is false for most bodies, because nobody waits for them. A body that has ended does not wait any more.
-        let (mayClose, own) = withLife { life in
+        let (mayClose, own) = withLifecycle { life in
             let mayClose = life.canWait && life.mayBeOnCycle
             return (mayClose, mayClose ? self.core : nil)
         }
-        let core = own ?? (mayClose ? awaited.withLife { $0.phase == .finished ? nil : awaited.core } : nil)
+        let core = own ?? (mayClose ? awaited.withLifecycle { $0.phase == .finished ? nil : awaited.core } : nil)
         let wait = CycleFinder.Suspect(operation: awaited, body: self)
         // There is no queue if neither has been added, for example if an operation was cancelled before the add and its
         // handlers wait.

@@ -329,7 +329,9 @@ extension AnyOperation {
     /// Schedules a check of whether the operation has been added. Call this when a task begins to wait for an operation
     /// in phase `created`.
     final func scheduleNotAddedCheck() {
-        guard withLife({ $0.phase == .created && $0.ensureOptionalState().noteFirstWaitBeforeAdding() }) else { return }
+        guard withLifecycle({ $0.phase == .created && $0.ensureOptionalState().noteFirstWaitBeforeAdding() }) else {
+            return
+        }
         // Captures `self` weakly on this thread. If the timer thread did so, it could hold the last strong reference,
         // and would run the deinitializers of the user's objects.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }
@@ -338,7 +340,7 @@ extension AnyOperation {
 
     /// A child of a group is not reported: its group, which may wait for something else, adds it when it starts.
     final func reportIfNotAdded() {
-        if withLife({ $0.phase == .created && kinship != .childOfPlannedGroup }) {
+        if withLifecycle({ $0.phase == .created && kinship != .childOfPlannedGroup }) {
             report(Misuse(.awaitedBeforeAdding, operation: reference))
         }
     }

@@ -18,7 +18,7 @@ extension AnyOperation {
     /// - Parameter note: Appends events. Called under the operation's lock, in the step in which publishing begins.
     @inline(never)
     final func publishEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
-        var next = withLife { life -> EventOutbox.Batch? in
+        var next = withLifecycle { life -> EventOutbox.Batch? in
             note(&life)
             guard let outbox = life.borrowedOutbox else { return nil }
             return outbox.use { $0.machine.startPublishing { currentReference(&life) } }
@@ -26,7 +26,7 @@ extension AnyOperation {
         while let batch = next.take() {
             let start = batch.publish()
             let waiters: [EventOutbox.Waiter]
-            (next, waiters) = withLife { life in
+            (next, waiters) = withLifecycle { life in
                 guard let outbox = life.borrowedOutbox else { return (nil, []) }
                 return outbox.use {
                     let next = $0.machine.nextBatch(start: start) { currentReference(&life) }
@@ -44,7 +44,7 @@ extension AnyOperation {
     @inline(never)
     nonisolated(nonsending) final func waitUntilFinishedIsPublished() async {
         await withUnsafeContinuation { continuation in
-            let mustWait = withLife { life in
+            let mustWait = withLifecycle { life in
                 assert(life.phase == .finished, "without an outcome, nobody may ever publish `finished`")
                 return life.borrowedOutbox?.use { $0.machine.keep(.task(continuation)) } ?? false
             }
@@ -94,11 +94,11 @@ extension AnyOperation {
     @inline(never)
     final func publishFinished(in core: QueueCore?) {
         publish(.finished(outcomeKind, error: failure))
-        guard let core, withLife({ $0.outbox?.machine.hasPublishedFinished }) == false else { return }
+        guard let core, withLifecycle({ $0.outbox?.machine.hasPublishedFinished }) == false else { return }
         // Another thread is going to publish the event. Until then the calls of its handlers count as open, so the
         // queue is not idle.
         core.state.withLock { $0.handlerDispatcher.callsBegan() }
-        if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.callsEnded() }
+        if !withLifecycle({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.callsEnded() }
     }
 
     @inline(never)
@@ -108,7 +108,7 @@ extension AnyOperation {
 
     /// Publishes `misuse`. Once `finished` has been published, only the observers of the queue receive it.
     final func publishMisuse(_ misuse: Misuse) {
-        let (isNoted, number) = withLife { life in
+        let (isNoted, number) = withLifecycle { life in
             (life.outbox?.machine.append(.misuse(misuse)) ?? false, queueNumber)
         }
         if isNoted { return publishEvents() }
@@ -144,7 +144,7 @@ extension AnyOperation {
     /// finish it.
     @inline(never)
     final func makeAddedEvent(from origin: SubmissionSource) -> AddedEvent? {
-        let (broadcaster, progress, policies, inputCount) = withLife { life in
+        let (broadcaster, progress, policies, inputCount) = withLifecycle { life in
             (
                 life.outbox?.machine.heldFor, life.optionalState?.progress, life.optionalState?.policies ?? [],
                 life.inputCount
@@ -185,13 +185,13 @@ extension AnyOperation {
     // MARK: Observers
 
     /// Begins to publish the events of an operation that was in the queue before somebody observed the queue.
-    final func startObserving() { perform(withLife { beginObserving(&$0) }) }
+    final func startObserving() { perform(withLifecycle { beginObserving(&$0) }) }
 
     /// Returns the broadcaster for the observers of this operation alone, and the factory of the tasks that call them.
     /// A broadcaster that is made after the end passes on the `finished` event alone.
     final func ownBroadcaster() -> (broadcaster: EventBroadcaster, taskFactory: TaskFactory) {
         let new = EventBroadcaster()
-        let (own, start, number) = withLife { life -> (EventBroadcaster?, ObservationStart?, UInt32) in
+        let (own, start, number) = withLifecycle { life -> (EventBroadcaster?, ObservationStart?, UInt32) in
             let start = beginObserving(&life)
             return (life.outbox?.machine.ownBroadcaster(or: new), start, queueNumber)
         }

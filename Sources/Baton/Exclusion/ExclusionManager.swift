@@ -80,7 +80,8 @@ enum ExclusionManager {
     ) -> RequestResult {
         let (placement, request) = operation.use { operation in
             // The number cannot change meanwhile, because only this worker requests exclusions for the operation.
-            let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
+            let request =
+                operation.isObserved ? operation.withLifecycle { $0.optionalState?.preconditions.requests } : nil
             return (place(exclusions, for: operation, inside: holder, reportsOwnConflict: true), request)
         }
         if let (name, holder) = placement.obstacle, let operation = placement.operation, let request {
@@ -95,10 +96,10 @@ enum ExclusionManager {
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
-        let holder = operation.withLife { $0.optionalState?.exclusionHolder }
+        let holder = operation.withLifecycle { $0.optionalState?.exclusionHolder }
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
-                operation.withLife { $0.optionalState?.preconditions.evaluationWaits(continuation) }
+                operation.withLifecycle { $0.optionalState?.preconditions.evaluationWaits(continuation) }
                 let placement = place(exclusions, for: operation, inside: holder)
                 switch placement.result {
                 case .granted, .withdrawn: operation.wakeEvaluation()
@@ -283,7 +284,7 @@ enum ExclusionManager {
     }
 
     private static func endHolding(_ operation: AnyOperation) {
-        let hasWaited = operation.withLife { $0.optionalState?.preconditions.endHolding() ?? false }
+        let hasWaited = operation.withLifecycle { $0.optionalState?.preconditions.endHolding() ?? false }
         if hasWaited { _ = waitingHolders.end() }
     }
 
@@ -316,7 +317,7 @@ enum ExclusionManager {
         case nothing
 
         init(_ operation: AnyOperation) {
-            self = operation.withLife { life in
+            self = operation.withLifecycle { life in
                 switch life.grantExclusions() {
                 case .toRun:
                     life.note(.granted)
@@ -355,7 +356,8 @@ extension AnyOperation {
 
     /// Reports two limits that this operation has given for one name, before its first attempt.
     fileprivate final func reportConflict(in exclusions: ExclusionSet) {
-        guard let conflict = exclusions.conflict, withLife({ ($0.optionalState?.timing?.attempt ?? 0) == 0 }) else {
+        guard let conflict = exclusions.conflict, withLifecycle({ ($0.optionalState?.timing?.attempt ?? 0) == 0 })
+        else {
             return
         }
         report(misuse(conflict, with: "by the same operation"))
@@ -367,19 +369,19 @@ extension AnyOperation {
 
     /// True if the exclusions are for a further attempt that comes before first attempts.
     fileprivate final var comesFirstInQueues: Bool {
-        withLife { Self.attemptsThatComeFirst.contains($0.optionalState?.timing?.attempt ?? 0) }
+        withLifecycle { Self.attemptsThatComeFirst.contains($0.optionalState?.timing?.attempt ?? 0) }
     }
 
     /// This holder and the holders of exclusions inside which it runs, the nearest first.
     fileprivate final var enclosingHolders: [AnyOperation] {
         var all = [self]
-        while let next = all[all.count - 1].withLife({ $0.optionalState?.exclusionHolder }) { all.append(next) }
+        while let next = all[all.count - 1].withLifecycle({ $0.optionalState?.exclusionHolder }) { all.append(next) }
         return all
     }
 
     /// The nearest operation with exclusions inside which the children of this operation run.
     final var exclusionHolderForChildren: AnyOperation? {
-        withLife { life in
+        withLifecycle { life in
             guard let optionalState = life.optionalState else { return nil }
             return optionalState.preconditions.claimState == .held ? self : optionalState.exclusionHolder
         }
@@ -391,7 +393,7 @@ extension AnyOperation {
         // The claim is withdrawn before the continuation is taken. Otherwise a search could find a claim that nobody
         // waits for, and could not end it.
         if withdrawing { ExclusionManager.release(by: self) }
-        let continuation = withLife { $0.optionalState?.preconditions.takeWaitingEvaluation() }
+        let continuation = withLifecycle { $0.optionalState?.preconditions.takeWaitingEvaluation() }
         guard let continuation else { return }
         TSanAnnotations.willResume(self)
         continuation.resume(returning: error)

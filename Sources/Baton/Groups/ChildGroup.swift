@@ -67,20 +67,20 @@ final class ChildGroup: Sendable {
         case .planned: return true
         case .start(let place):
             // The parent cannot end before this child has ended, so it still has its core.
-            guard let core = parent.withLife({ _ in parent.core }) else {
+            guard let core = parent.withLifecycle({ _ in parent.core }) else {
                 preconditionFailure("a group that runs is in no queue")
             }
             start([child], from: place, after: last, on: core)
             if state.withLock({ $0.machine.didStartChildren() }) { AnyOperation.finish(groups: endWait()) }
             return true
         case .refused:
-            child.withLife { _ = child.leavePlannedGroup($0) }
+            child.withLifecycle { _ = child.leavePlannedGroup($0) }
             return false
         }
     }
 
     /// The children that have not ended, also before the group runs.
-    var unendedChildren: [AnyOperation] { state.withLock { $0.machine.progressCounts.unended } }
+    var unfinishedChildren: [AnyOperation] { state.withLock { $0.machine.progressCounts.unfinished } }
 
     /// Counts each child, including those that have ended, as one unit of `progress`. Returns the children that have
     /// not ended, which the caller adds to `progress`.
@@ -90,13 +90,13 @@ final class ChildGroup: Sendable {
             return state.machine.progressCounts
         }
         progress.report { $0.addEnded(count.ended, succeeded: count.succeeded) }
-        return count.unended
+        return count.unfinished
     }
 
     deinit {
         // Nobody has added the group, so its children are left as they are.
-        for child in state.withLock({ $0.machine.isPlanned ? $0.machine.progressCounts.unended : [] }) {
-            child.withLife { _ = child.leavePlannedGroup($0) }
+        for child in state.withLock({ $0.machine.isPlanned ? $0.machine.progressCounts.unfinished : [] }) {
+            child.withLifecycle { _ = child.leavePlannedGroup($0) }
         }
     }
 
@@ -167,7 +167,7 @@ final class ChildGroup: Sendable {
             case .added, .evaluating, .executing, .finishing: addedBefore.append(child)
             case .finished: _ = waiter.outcomeCame(of: child)
             }
-            child.withLife { _ = child.leavePlannedGroup($0) }
+            child.withLifecycle { _ = child.leavePlannedGroup($0) }
         }
         return addedBefore
     }
@@ -239,7 +239,7 @@ final class ChildGroup: Sendable {
 extension AnyOperation {
     /// Records that the operation is a child of a group that has not started.
     fileprivate final func enterPlannedGroup() {
-        withLife { life in
+        withLifecycle { life in
             if life.isDecided { return }
             if life.phase == .created, kinship == .none {
                 kinship = .childOfPlannedGroup
@@ -277,12 +277,12 @@ extension AnyOperation {
     /// given twice keeps its first place, also when it has ended.
     fileprivate final func takePlace(inOrderOf group: AnyOperation) -> Bool {
         let id = group.reference.id
-        return withLife { $0.ensureOptionalState().takePlace(inOrderOf: id) }
+        return withLifecycle { $0.ensureOptionalState().takePlace(inOrderOf: id) }
     }
 
     /// Registers the group as an open wait of this operation. The first open wait releases the operation's permit.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (hasReleasedPermit: Bool, isCancelled: Bool) {
-        withLife { life in
+        withLifecycle { life in
             let optionalState = life.ensureOptionalState()
             optionalState.openWaits += 1
             if !optionalState.childGroups.contains(where: { $0 === group }) { optionalState.childGroups.append(group) }
@@ -293,7 +293,7 @@ extension AnyOperation {
 
     /// Removes the open wait that ``beginGroupWait(for:)`` has registered. The operation goes on without a permit.
     final func endGroupWait(for group: ChildGroup) {
-        withLife { life in
+        withLifecycle { life in
             life.optionalState?.endOpenWait()
             life.optionalState?.childGroups.removeAll { $0 === group }
         }
@@ -311,11 +311,11 @@ extension QueueCore {
     func startGroup(
         _ current: Unretained<AnyOperation>, _ group: ChildGroup, on worker: Worker
     ) -> Scheduler.WorkerAction? {
-        let isCancelled = current.use { $0.withLife { $0.leavesWorker() } }
+        let isCancelled = current.use { $0.withLifecycle { $0.leavesWorker() } }
         if isCancelled { group.cancel() }
         if group.start(on: self) {
             current.use { operation in
-                operation.withLife { $0.returns(to: worker) }
+                operation.withLifecycle { $0.returns(to: worker) }
                 operation.childrenHaveEnded(in: group)
             }
             return nil
@@ -359,10 +359,10 @@ extension AnyOperation {
     /// end because of this, linked.
     private final func finishGroup() -> Unretained<AnyOperation>? {
         let queued = Unretained(self)
-        let group = withLife { $0.optionalState?.childGroups.first }
+        let group = withLifecycle { $0.optionalState?.childGroups.first }
         let core = core
         if let group { childrenHaveEnded(in: group) }
-        guard let action = withLife({ $0.finishRun() }) else {
+        guard let action = withLifecycle({ $0.finishRun() }) else {
             finishOffWorker(core) { Retained(handedOver: queued).release() }
             return nil
         }

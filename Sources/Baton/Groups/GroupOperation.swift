@@ -194,7 +194,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     public func add(
         _ child: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) throws(OperationError) {
-        guard let group = withLife({ $0.optionalState?.childGroups.first }), group.insert(child) else {
+        guard let group = withLifecycle({ $0.optionalState?.childGroups.first }), group.insert(child) else {
             let callSite = CallSite(file: file, line: line)
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference, callSite: callSite))
         }
@@ -213,17 +213,17 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// - Parameter error: The error that the group fails with.
     public func fail(_ error: any Error) {
         let failure = OperationFailure(ofGroup: reference, error: OperationError(thrownByBody: error))
-        withLife { $0.optionalState?.childGroups.first }?.fail(failure)
+        withLifecycle { $0.optionalState?.childGroups.first }?.fail(failure)
     }
 
     private func setGroup(_ group: ChildGroup, children: [AnyOperation]) {
-        withLife { $0.ensureOptionalState().childGroups = [group] }
+        withLifecycle { $0.ensureOptionalState().childGroups = [group] }
         for child in children { _ = group.insert(child) }
     }
 
     private static let runChildren: Body.Wrapped = { execution in
         let operation = execution.operation
-        let (group, core) = operation.withLife { ($0.optionalState?.childGroups.first, operation.core) }
+        let (group, core) = operation.withLifecycle { ($0.optionalState?.childGroups.first, operation.core) }
         guard let group, let core else { return }
         await group.run(on: core)
         operation.childrenHaveEnded(in: group)
@@ -233,7 +233,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 extension AnyOperation {
     /// The children of a group that have not ended, also before the group runs; empty if the operation is not a group.
     package final var plannedChildren: [AnyOperation] {
-        withLife { $0.optionalState?.childGroups.first }?.unendedChildren ?? []
+        withLifecycle { $0.optionalState?.childGroups.first }?.unfinishedChildren ?? []
     }
 }
 

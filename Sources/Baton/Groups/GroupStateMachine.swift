@@ -18,7 +18,7 @@ struct GroupStateMachine<Child> {
     /// ordered groups, whose dependencies already skip them.
     private let cancelsRest: Bool
     private var phase = Phase.planned
-    private var children = UnendedOperations<Child>()
+    private var children = UnfinishedOperations<Child>()
     /// The number of calls that have inserted children and not started them yet. The group stays open until they have.
     private var starters = 0
     private var failures: [(place: ChildIndex, failure: OperationFailure)] = []
@@ -62,7 +62,7 @@ struct GroupStateMachine<Child> {
     }
 
     /// The counts that the progress of the parent needs.
-    var progressCounts: (ended: Int, succeeded: Int, unended: [Child]) {
+    var progressCounts: (ended: Int, succeeded: Int, unfinished: [Child]) {
         (children.endedCount, successes, children.all)
     }
 
@@ -186,7 +186,7 @@ struct GroupStateMachine<Child> {
     mutating func parentEnded() -> [Child] {
         defer {
             phase = .ended
-            children = UnendedOperations()
+            children = UnfinishedOperations()
         }
         return phase == .planned ? children.all : []
     }

@@ -49,7 +49,7 @@ extension AnyOperation {
     }
 
     private final var reasonOfCancel: CancellationReason {
-        let (reason, hasFinished) = withLife { ($0.optionalState?.cancellationReason, $0.phase == .finished) }
+        let (reason, hasFinished) = withLifecycle { ($0.optionalState?.cancellationReason, $0.phase == .finished) }
         if let reason { return reason }
         if hasFinished, case .cancelled(let reason) = failure { return reason }
         return .requested
@@ -130,13 +130,13 @@ extension AnyOperation {
     }
 
     final func addHandlerForProducts(_ handler: @escaping HandlerList.Call) {
-        withLife { life in
+        withLifecycle { life in
             if life.phase != .finished { life.ensureOptionalState().handlers.add(at: .product, handler) }
         }
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let due = withLife { life -> (HandlerList.Actions, QueueCore?)? in
+        let due = withLifecycle { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
             life.withEnsuredOptionalState { add(&$0.handlers, isFinished) }
             // No phase has passed before the operation is added or cancelled.
@@ -184,7 +184,7 @@ extension AnyOperation {
     final func noteProduct(_ product: AnyOperation, from core: QueueCore) {
         // The reference is made before this operation is locked, because making it takes the lock of `product`.
         let productReference = isObserved ? product.reference : nil
-        let handlersAreDue = withLife { life in
+        let handlersAreDue = withLifecycle { life in
             life.optionalState?.handlers.makeDue(forProduct: product)
             if let productReference { life.note(.produced(productReference)) }
             return life.optionalState?.handlers.actions.isDue ?? false
@@ -198,13 +198,15 @@ extension AnyOperation {
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: WorkerTaskContext?) async -> Bool {
         var isCancelled = false
-        var (next, values) = withLife { life in
+        var (next, values) = withLifecycle { life in
             life.withEnsuredOptionalState { ($0.handlers.startCall(), $0.taskLocals) }
         }
         while let handler = next.take() {
             if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
             isCancelled = task?.isTainted ?? Task.isCancelled
-            next = withLife { life in life.withEnsuredOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) } }
+            next = withLifecycle { life in
+                life.withEnsuredOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) }
+            }
         }
         if values.take() != nil { dropTaskLocalsIfOver() }
         return isCancelled
@@ -214,7 +216,7 @@ extension AnyOperation {
     /// the operation may live for a long time. Between the finish and the call that makes the handlers of the finish
     /// due, these handlers still wait.
     private final func dropTaskLocalsIfOver() {
-        let values = withLife { life -> TaskLocalValues? in
+        let values = withLifecycle { life -> TaskLocalValues? in
             guard life.phase == .finished, let optionalState = life.optionalState, optionalState.handlers.hasEnded
             else {
                 return nil
@@ -225,5 +227,5 @@ extension AnyOperation {
     }
 
     /// True if a handler is due and no task calls handlers.
-    final var hasDueHandlers: Bool { withLife { $0.optionalState?.handlers.isDue ?? false } }
+    final var hasDueHandlers: Bool { withLifecycle { $0.optionalState?.handlers.isDue ?? false } }
 }

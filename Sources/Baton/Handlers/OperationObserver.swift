@@ -113,7 +113,7 @@ extension AnyOperation {
     /// A delegate that replaces another one is notified of what happens from then on. The former delegate is not
     /// notified any more. A delegate that is set after the operation has finished is notified of the outcome alone.
     public final var delegate: (any OperationDelegate)? {
-        get { withLife { $0.outbox?.machine.ownBroadcaster }?.delegate }
+        get { withLifecycle { $0.outbox?.machine.ownBroadcaster }?.delegate }
         set {
             if newValue == nil, !isObserved { return }
             let (broadcaster, taskFactory) = ownBroadcaster()

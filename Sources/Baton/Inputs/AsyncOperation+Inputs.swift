@@ -178,12 +178,12 @@ extension AnyOperation {
 
     private final func dependencyFailure(_ failure: OperationError, of input: AnyOperation) -> OperationError {
         var via = input.reference
-        via.readerRunsOnlyItselfAgain = withLife { $0.timing?.runAgain }
+        via.readerRunsOnlyItselfAgain = withLifecycle { $0.timing?.runAgain }
         return failure.asDependencyFailure(via: via)
     }
 
     /// True if no missing input keeps the body from running. Read it only when the operation is ready.
-    final var inputsHaveOutputs: Bool { withLife { inputsHaveOutputs($0) } }
+    final var inputsHaveOutputs: Bool { withLifecycle { inputsHaveOutputs($0) } }
 
     /// Returns whether no missing input keeps the body from running. The caller holds the operation's lock.
     final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
@@ -192,7 +192,7 @@ extension AnyOperation {
 
     /// The operations that hand over their outputs; empty if this operation has finished, because the finish drops the
     /// edges.
-    final var inputs: [AnyOperation] { withLife { $0.phase == .finished ? [] : edges.first($0.inputCount) } }
+    final var inputs: [AnyOperation] { withLifecycle { $0.phase == .finished ? [] : edges.first($0.inputCount) } }
 }
 
 extension OperationError {

@@ -218,8 +218,8 @@ final class CallbackState<Output: Sendable>: Sendable {
     ///
     /// - Parameter operation: The operation whose body waits.
     nonisolated(nonsending) func end(of operation: AnyOperation) async -> End {
-        operation.withLife { $0.ensureOptionalState().awaitsCallback = true }
-        defer { operation.withLife { $0.optionalState?.awaitsCallback = false } }
+        operation.withLifecycle { $0.ensureOptionalState().awaitsCallback = true }
+        defer { operation.withLifecycle { $0.optionalState?.awaitsCallback = false } }
         return await withTaskCancellationHandler {
             let end = await withUnsafeContinuation { continuation in
                 if let end = machine.withLock({ $0.wait(continuation) }) { continuation.resume(returning: end) }

@@ -68,7 +68,7 @@ extension AnyOperation {
                 switch phase {
                 case .created: false
                 case .added, .evaluating, .executing: true
-                case .finishing, .finished: withLife { $0.hasBegun }
+                case .finishing, .finished: withLifecycle { $0.hasBegun }
                 }
             if isTooLate {
                 report(
@@ -87,7 +87,7 @@ extension AnyOperation {
         // The reference is moved into the edge, which saves a retain and a release. If it is too late for an edge, it
         // is released at the end of this call.
         var source: Retained<AnyOperation>? = Retained(consume operation)
-        let (phase, hasOptionalState) = withLife { life in
+        let (phase, hasOptionalState) = withLifecycle { life in
             if life.phase == .created, let source = source.take() {
                 if policy != .always {
                     life.add(EdgePolicy(source: source.unretained, policy: policy, isOrder: isOrder))
@@ -102,7 +102,7 @@ extension AnyOperation {
     }
 
     @inline(never)
-    private final func chainGrows() { withLife { $0.optionalState?.chainStart }?.dependencyWasAdded() }
+    private final func chainGrows() { withLifecycle { $0.optionalState?.chainStart }?.dependencyWasAdded() }
 
     /// Removes a dependency that ``addDependency(_:file:line:)`` or ``addDependency(_:on:file:line:)`` has added.
     ///
@@ -119,7 +119,7 @@ extension AnyOperation {
             case removed, tooLate, isInput
         }
         var chain: ChainStart?
-        let removal = withLife { life -> Removal in
+        let removal = withLifecycle { life -> Removal in
             if life.phase != .created { return .tooLate }
             if edges.isEmpty { return .removed }
             chain = life.optionalState?.chainStart
@@ -174,7 +174,7 @@ extension AnyOperation {
     /// - Complexity: O(n) for n dependencies.
     public final var dependencies: [AnyOperation] {
         var seen: Set<ObjectIdentifier> = []
-        let all = withLife { $0.phase == .finished ? [] : edges.all }
+        let all = withLifecycle { $0.phase == .finished ? [] : edges.all }
         return all.withoutFences.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 

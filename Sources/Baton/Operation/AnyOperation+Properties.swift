@@ -6,7 +6,7 @@ extension AnyOperation {
     ///
     /// Setting the name after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
-        get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
+        get { withLifecycle { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
         set { change("the name") { $0.ensureOptionalState().name = newValue } }
     }
 
@@ -63,7 +63,7 @@ extension AnyOperation {
     /// A body on an executor of its own still takes a permit of its queue. Setting the executor after the add is
     /// ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
-        get { withLife { $0.optionalState?.executor } }
+        get { withLifecycle { $0.optionalState?.executor } }
         set { setExecutor(newValue, nil) }
     }
 
@@ -97,7 +97,7 @@ extension AnyOperation {
 
     /// The state of the operation at this moment.
     public final var state: OperationState {
-        let (phase, isPaused, hasConditionsLeft) = withLife {
+        let (phase, isPaused, hasConditionsLeft) = withLifecycle {
             (
                 $0.phase, $0.optionalState?.timing?.isPaused ?? false,
                 $0.optionalState?.preconditions.hasConditionsLeft ?? false
@@ -119,14 +119,14 @@ extension AnyOperation {
     /// A Boolean value that indicates whether the operation was cancelled before its outcome was decided.
     ///
     /// Once true, it stays true, even if the body returns a value in spite of the cancellation.
-    public final var isCancelled: Bool { withLife { $0.isCancelled } }
+    public final var isCancelled: Bool { withLifecycle { $0.isCancelled } }
 
     /// Makes a change that is allowed only before the add, and reports misuse if it comes too late.
     @inline(__always)
     final func change(
         _ what: @autoclosure () -> String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void
     ) {
-        let isTooLate = withLife { life in
+        let isTooLate = withLifecycle { life in
             if life.phase != .created { return true }
             body(&life)
             return false
@@ -137,7 +137,7 @@ extension AnyOperation {
     /// Makes a change of limits, delays or attempts, and reports misuse if it comes too late.
     @inline(__always)
     final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedState) -> Void) {
-        let isTooLate = withLife { life in
+        let isTooLate = withLifecycle { life in
             guard let timing = life.timingToChange() else { return true }
             timing.use(body)
             return false
@@ -149,7 +149,7 @@ extension AnyOperation {
     /// an object of their own.
     @inline(__always)
     final func changeSharedLimits(_ body: (inout SharedLimits.Values) -> Void) -> Bool {
-        withLife { $0.changeSharedLimits(body) }
+        withLifecycle { $0.changeSharedLimits(body) }
     }
 
     @inline(never)
@@ -241,7 +241,7 @@ extension AnyOperation {
         -> Bool
     {
         if !condition(currentPriority) { return false }
-        let (isChanged, core, resumption) = withLife { life -> (Bool, QueueCore?, Scheduler.Resumption?) in
+        let (isChanged, core, resumption) = withLifecycle { life -> (Bool, QueueCore?, Scheduler.Resumption?) in
             switch life.phase {
             case .created:
                 // While the operation is locked, nobody else changes its priority. Its sources are raised when it is

@@ -7,7 +7,7 @@ public class AnyOperation: @unchecked Sendable {
     // @unchecked: each group of fields is guarded as its comment says. `@exclusivity(unchecked)` spares the dynamic
     // check, which costs a quarter of the time of a chain and finds nothing that these rules do not forbid.
 
-    // Guards `life`, for one step at a time; see ``withLife(_:)``.
+    // Guards `life`, for one step at a time; see ``withLifecycle(_:)``.
     private final let lock = SpinLock()
     final let dependencyCounter = DependencyCounter()
     @exclusivity(unchecked) private final var life: Lifecycle
@@ -83,7 +83,7 @@ public class AnyOperation: @unchecked Sendable {
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.ensureOptionalState().name = name } }
+        if let name { withLifecycle { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation with one input or none, without an array for it.
@@ -94,7 +94,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = if let input { DependencyList(input) } else { DependencyList() }
         self.body = .wrapped(consume body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.ensureOptionalState().name = name } }
+        if let name { withLifecycle { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation with neither inputs nor an output.
@@ -105,7 +105,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = DependencyList()
         self.body = .plain(consume body)
         fallbackName = .none
-        if let name { withLife { $0.ensureOptionalState().name = name } }
+        if let name { withLifecycle { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation that waits for `sources` and has no body.
@@ -124,7 +124,7 @@ public class AnyOperation: @unchecked Sendable {
     /// Performs one step on the operation's state, under its lock. A step never takes a second operation's lock, and
     /// never runs the user's code.
     @inline(__always)
-    final func withLife<Result, Failure: Error>(
+    final func withLifecycle<Result, Failure: Error>(
         _ step: (inout Lifecycle) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try lock.withLock { () throws(Failure) in try step(&life) }
@@ -158,11 +158,11 @@ extension AnyOperation {
 
     /// The queue; nil before the add and after the finish. Unlike ``core``, it may be read by a thread that does not
     /// know whether the operation finishes meanwhile. The caller does not hold the operation's lock.
-    final var coreIfUnderWay: QueueCore? { withLife { $0.isUnderWay ? core : nil } }
+    final var coreIfUnderWay: QueueCore? { withLifecycle { $0.isUnderWay ? core : nil } }
 
     /// The clock of the queue; nil before the add, and when the operation has finished and its queue was released.
     final var timeOfQueue: TimeSource? {
-        let (core, number) = withLife { life -> (QueueCore?, UInt32) in
+        let (core, number) = withLifecycle { life -> (QueueCore?, UInt32) in
             (life.isUnderWay ? self.core : nil, queueNumber)
         }
         return (core ?? QueueDirectory.find(number))?.time
@@ -173,7 +173,7 @@ extension AnyOperation {
     @inline(never)
     private final func releaseRemains() {
         TSanAnnotations.didAwait(self)
-        let optionalState = withLife { life in
+        let optionalState = withLifecycle { life in
             assert(life.dependents.isEmpty, "The dependents of an operation retain it.")
             return life.takeOptionalState()
         }
@@ -199,7 +199,7 @@ extension AnyOperation {
         var fence: Fence?
         if dependencyCounter.isLinked, dependencyCounter.holdUnlessZero() {
             edges.visit(of: Unretained(self)) { place, source in
-                let isCounted = source.use { $0.withLife { !$0.unregister(place) } }
+                let isCounted = source.use { $0.withLifecycle { !$0.unregister(place) } }
                 if !isCounted {
                     _ = dependencyCounter.countDown()
                     if source.use({ $0.isFence }) {
@@ -216,7 +216,7 @@ extension AnyOperation {
     /// Drops the edges if the operation has finished and no source has it in a list any more.
     @inline(never)
     private final func dropEdgesIfUnlinked() {
-        let edges = withLife { life in
+        let edges = withLifecycle { life in
             life.phase == .finished && (dependencyCounter.isZero || !dependencyCounter.isLinked)
                 ? self.edges.take() : .none
         }
@@ -276,11 +276,11 @@ extension AnyOperation {
 /// Storing and reading the outcome.
 extension AnyOperation {
     @usableFromInline
-    final var hasFinished: Bool { withLife { $0.phase == .finished } }
+    final var hasFinished: Bool { withLifecycle { $0.phase == .finished } }
 
     /// True if the outcome is decided, although `willFinish` handlers may still be running.
     @usableFromInline
-    final var hasOutcome: Bool { withLife { $0.isDecided } }
+    final var hasOutcome: Bool { withLifecycle { $0.isDecided } }
 
     /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
     /// outcome.
@@ -304,7 +304,7 @@ extension AnyOperation {
     /// without an output.
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
-        let (reason, wait) = withLife { life -> (CancellationReason?, String?) in
+        let (reason, wait) = withLifecycle { life -> (CancellationReason?, String?) in
             let timing = life.optionalState?.timing
             if !life.isCancelled { return (timing?.timeoutReason, nil) }
             return (life.optionalState?.cancellationReason ?? .requested, timing?.rareTimedState?.waitAtLimit)
@@ -316,7 +316,7 @@ extension AnyOperation {
     /// precondition or a missing input. Called on the worker that has taken the operation.
     @usableFromInline
     final func failWithoutRunning(with error: OperationError) {
-        withLife { $0.bodyWasSkipped() }
+        withLifecycle { $0.bodyWasSkipped() }
         setFailure(error)
     }
 }

@@ -160,7 +160,7 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 extension AsyncOperation {
     /// The outcome of the operation; nil until the operation has finished, and constant afterwards.
     public final var result: Result<Output, OperationError>? {
-        withLife { $0.phase == .finished } ? finishedResult : nil
+        withLifecycle { $0.phase == .finished } ? finishedResult : nil
     }
 
     /// The output of the operation, when the operation has finished.

@@ -80,7 +80,7 @@ extension OperationReference {
 extension AnyOperation {
     /// A reference that identifies this operation without keeping it alive.
     public final var reference: OperationReference {
-        withLife { reference(&$0) }
+        withLifecycle { reference(&$0) }
     }
 
     /// Returns the reference. The caller holds the operation's lock.

@@ -196,7 +196,7 @@ extension OperationContext {
 
     /// The body's queue; nil if this run of the body has returned, or if the context was made for a direct call.
     private var runningCore: QueueCore? {
-        operation.withLife { life in
+        operation.withLifecycle { life in
             life.phase == .executing && (life.optionalState?.run ?? 0) == runNumber ? operation.core : nil
         }
     }

@@ -4,7 +4,7 @@ extension AnyOperation {
     /// A body reports its progress with ``OperationContext/progress``. The progress may be read before the operation is
     /// added and after it has finished. A failure or a cancellation leaves it unchanged.
     public final var progress: OperationProgress {
-        var (state, outcome) = withLife { ($0.optionalState?.progress, progressOutcome($0)) }
+        var (state, outcome) = withLifecycle { ($0.optionalState?.progress, progressOutcome($0)) }
         if state == nil, outcome == nil, self is GroupOperation { state = progressState }
         guard let state else { return ProgressState.Machine(outcome: outcome).value }
         // The thread that finishes the operation may not have passed the end on yet.
@@ -41,7 +41,7 @@ extension AnyOperation {
     private static func countChildren(of group: AnyOperation, in state: ProgressState) {
         var uncounted = [(group, state)]
         while let (group, state) = uncounted.popLast() {
-            guard let children = group.withLife({ $0.optionalState?.childGroups.first }) else { continue }
+            guard let children = group.withLifecycle({ $0.optionalState?.childGroups.first }) else { continue }
             for child in children.count(in: state) {
                 let (childState, isNew) = child.makeProgressState()
                 state.addChild(childState, weight: 1)
@@ -52,7 +52,7 @@ extension AnyOperation {
 
     /// Makes the state without the children of a group.
     private final func makeProgressState() -> (ProgressState, isNew: Bool) {
-        let (state, isNew) = withLife { life -> (ProgressState, Bool) in
+        let (state, isNew) = withLifecycle { life -> (ProgressState, Bool) in
             let optionalState = life.ensureOptionalState()
             if let state = optionalState.progress { return (state, false) }
             let state = ProgressState(outcome: progressOutcome(life))

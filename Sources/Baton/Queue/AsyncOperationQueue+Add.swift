@@ -233,7 +233,8 @@ final class RunScope: Sendable {
         let added = core.addWithUpstream(operation, from: origin, run: number, nil)
         // Another thread may have added some of them at the same time.
         let entries = added.compactMap { added in
-            added !== operation && added.withLife { $0.runNumber == number } ? OperationRegistry.Entry(of: added) : nil
+            added !== operation && added.withLifecycle { $0.runNumber == number }
+                ? OperationRegistry.Entry(of: added) : nil
         }
         let reason = progress.withLock { progress in
             progress.added = entries

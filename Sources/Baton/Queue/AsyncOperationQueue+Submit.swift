@@ -87,7 +87,7 @@ extension QueueCore {
         // An operation that a queue has refused before has the error that the call throws, which says enough.
         let isRefusedAgain =
             if case (.queueShutDown, .queueShutDown?) = (error, operation.error) { true } else { false }
-        let result = operation.withLife { life -> EndResult in
+        let result = operation.withLifecycle { life -> EndResult in
             switch life.phase {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
@@ -171,7 +171,7 @@ extension QueueCore {
 
 extension AnyOperation {
     /// True if operations that have been added depend on this one.
-    fileprivate final var hasDependents: Bool { withLife { !$0.dependents.isEmpty } }
+    fileprivate final var hasDependents: Bool { withLifecycle { !$0.dependents.isEmpty } }
 }
 
 extension QueueCore.State {

@@ -123,14 +123,14 @@ final class Fence: AnyOperation, @unchecked Sendable {
         // Operations that wait for the fence raise its priority, and the fence passes the priority on to its sources.
         currentPriority = .veryLow
         earlier?.users += 1
-        withLife { _ = $0.adopt() }
+        withLifecycle { _ = $0.adopt() }
         // The fence retains itself until it opens or nobody needs it.
         _ = Retained(self).handOver()
     }
 
     /// Opens the fence, after every operation that it waits for has finished.
     func open() {
-        if let (core, action) = withLife({ life in orderedQueue.take().map { ($0, life.finish()) } }) {
+        if let (core, action) = withLifecycle({ life in orderedQueue.take().map { ($0, life.finish()) } }) {
             if side == .behind {
                 let opened = core.state.withLock { $0.barriers.removeFinishedBarrier(of: self) }
                 withExtendedLifetime(opened) {}
@@ -143,7 +143,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
     /// Called when an operation that was to wait for the fence ends early. If no other operation needs the fence, the
     /// fence stops waiting and releases its dependencies.
     func removeUser(_ user: AnyOperation) {
-        guard let core = withLife({ _ in orderedQueue }) else { return }
+        guard let core = withLifecycle({ _ in orderedQueue }) else { return }
         let isCancelled = side == .before && !user.isFence && !user.hasJoined
         let unneeded = core.state.withLock { state in
             users -= 1
@@ -156,7 +156,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
     }
 
     private func dissolve() {
-        let end = withLife { life in
+        let end = withLifecycle { life in
             orderedQueue.take().flatMap { _ in endBeforeRun(with: .cancelled(reason: .requested), &life) }
         }
         end?.complete()
@@ -170,7 +170,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
         while let fence = next {
             next = nil
             var isBarrierLeft = false
-            let sources = fence.withLife { $0.phase == .finished ? [] : fence.edges.all }
+            let sources = fence.withLifecycle { $0.phase == .finished ? [] : fence.edges.all }
             for (place, source) in sources.enumerated() where !source.hasFinished {
                 if let earlier = source as? Fence {
                     next = isBarrierLeft ? nil : earlier
@@ -319,5 +319,5 @@ extension QueueCore.State {
 
 extension AnyOperation {
     /// True if the operation shares the outcome of another one, and therefore waits for nothing else.
-    final var hasJoined: Bool { withLife { $0.optionalState?.uniqueness?.joined != nil } }
+    final var hasJoined: Bool { withLifecycle { $0.optionalState?.uniqueness?.joined != nil } }
 }

@@ -150,14 +150,14 @@ extension QueueCore {
         _ operation: consuming Retained<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
     ) {
         let adoption = operation.use { operation in
-            operation.withLife { life in
+            operation.withLifecycle { life in
                 let adoption = life.adopt()
                 if case .adopted(let isAwaited, _) = adoption {
                     operation.unretainedCore = Unretained(self)
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
-                    if operation.kinship == .childOfPlannedGroup { operation.countsItsPlannedGroup(&life) }
-                    if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
+                    if operation.kinship == .childOfPlannedGroup { operation.countPlannedGroup(&life) }
+                    if batch.isChild { operation.markAsChild(of: batch.origin, &life) }
                     if let values = batch.taskLocals { life.ensureOptionalState().taskLocals = values }
                     if isAwaited { operation.dependencyCounter.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
@@ -190,7 +190,7 @@ extension QueueCore {
             if !batch.isAdmitted { return }
         }
         if operation.endIfOnBrokenCycle() { return }
-        if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.claimIdentity(on: self) }
+        if operation.withLifecycle({ $0.optionalState?.uniqueness != nil }) { operation.claimIdentity(on: self) }
         limitWaiting(of: operation)
     }
 
@@ -206,7 +206,7 @@ extension QueueCore {
         // An operation that was cancelled before its first add has finished too, but that add is not misuse.
         let wasAdded = if case .addedBefore = adoption { true } else { operation.unretainedCore != nil }
         guard wasAdded, let callSite else { return }
-        let wasPulledIn = operation.withLife { $0.takeWasAddedAsUpstream() }
+        let wasPulledIn = operation.withLifecycle { $0.takeWasAddedAsUpstream() }
         if wasPulledIn, operation.queueNumber == number { return }
         let kind: Misuse.Kind = wasPulledIn ? .addedWithReader(operation.reader) : .addedTwice
         let misuse = Misuse(
@@ -216,7 +216,7 @@ extension QueueCore {
 
     /// The name of the queue to which the operation was added; nil if that is this queue, or has no name.
     func nameOfOtherQueue(of operation: AnyOperation) -> String? {
-        let other = operation.withLife { _ in operation.queueNumber }
+        let other = operation.withLifecycle { _ in operation.queueNumber }
         return other == number ? nil : QueueDirectory.find(other)?.name
     }
 
@@ -332,7 +332,7 @@ extension QueueCore {
         ) {
             source.use { source in
                 if source.currentPriority < level { foundLower = true }
-                switch source.withLife({ $0.register(place) }) {
+                switch source.withLifecycle({ $0.register(place) }) {
                 case .finishedBefore: foundFinished = true
                 case .registered(let sourceWasAdded):
                     registered += 1
@@ -350,13 +350,13 @@ extension AnyOperation {
     /// Counts the group that has not started and has this operation as a child, because the operation's kinship does
     /// not change any more. The caller holds the operation's lock.
     @inline(never)
-    fileprivate final func countsItsPlannedGroup(_ life: inout Lifecycle) {
+    fileprivate final func countPlannedGroup(_ life: inout Lifecycle) {
         kinship = .none
         life.ensureOptionalState().otherPlannedGroups += 1
     }
 
     /// Marks the operation as a child. The caller holds the operation's lock.
-    fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
+    fileprivate final func markAsChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
         kinship = .child
         if let holder = origin.exclusionHolder { life.ensureOptionalState().exclusionHolder = holder }
@@ -465,7 +465,7 @@ extension QueueCore {
     }
 
     private func addDependency(on fence: Fence, to operation: AnyOperation) {
-        let hasJoined = operation.withLife { life in
+        let hasJoined = operation.withLifecycle { life in
             let hasJoined = life.optionalState?.uniqueness?.joined != nil
             if !hasJoined { operation.edges.append(fence) }
             return hasJoined

@@ -8,7 +8,7 @@ extension QueueCore {
     /// Adds the inputs of the operation, direct or not, that nobody has added. The operation itself may have been added
     /// or not.
     func addInputs(of operation: AnyOperation) {
-        let first = operation.withLife { operation.openInput(at: 0, $0) }
+        let first = operation.withLifecycle { operation.openInput(at: 0, $0) }
         if let first { add(unaddedInputs(of: operation, from: first), nil) }
     }
 
@@ -17,7 +17,7 @@ extension QueueCore {
     /// - Returns: The inputs, sources first. Nil if the operation is unique, because its add decides whether it needs
     ///   them.
     func unaddedInputs(before operation: AnyOperation) -> [AnyOperation]? {
-        let (isUndecided, first) = operation.withLife { life in
+        let (isUndecided, first) = operation.withLifecycle { life in
             (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
         }
         if isUndecided { return nil }
@@ -58,7 +58,7 @@ extension QueueCore {
         operation.noteExplicitAdd()
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
         add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, run: run, callSite)
-        for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
+        for seen in upstream { seen.withLifecycle { $0.upstreamWasAdded() } }
         if early.isEmpty { return unadded }
         let added = early.union(unadded.map { ObjectIdentifier($0) })
         return upstream.filter { added.contains(ObjectIdentifier($0)) }
@@ -69,7 +69,7 @@ extension QueueCore {
         let upstream = AnyOperation.upstream(of: operations, through: .all) { add([$0], from: origin, nil) }
         for operation in operations { operation.noteExplicitAdd() }
         add(upstream.filter { $0.isUnadded }, from: origin, nil)
-        for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
+        for seen in upstream { seen.withLifecycle { $0.upstreamWasAdded() } }
     }
 }
 
@@ -108,7 +108,7 @@ extension AnyOperation {
         return order
     }
 
-    fileprivate final var isUnadded: Bool { withLife { $0.phase == .created } }
+    fileprivate final var isUnadded: Bool { withLifecycle { $0.phase == .created } }
 
     /// The inputs, from `first` on, that nobody has added.
     @inline(__always)
@@ -116,7 +116,7 @@ extension AnyOperation {
         var missing: [AnyOperation] = []
         if first.isUnadded { missing.append(first) }
         var place = 1
-        while place < inputCount, let source = withLife({ openInput(at: place, $0) }) {
+        while place < inputCount, let source = withLifecycle({ openInput(at: place, $0) }) {
             if source.isUnadded { missing.append(source) }
             place += 1
         }
@@ -135,13 +135,13 @@ extension AnyOperation {
     private final func unseenSources(
         _ scope: UpstreamScope, _ addUnique: (AnyOperation) -> Void
     ) -> ArraySlice<AnyOperation> {
-        let sources: ArraySlice<AnyOperation>? = withLife { life in
+        let sources: ArraySlice<AnyOperation>? = withLifecycle { life in
             if life.phase == .created { life.wasAddedAsUpstream = true }
             return life.isUndecided ? nil : unseenSources(scope, life)
         }
         if let sources { return sources }
         addUnique(self)
-        return withLife { life in
+        return withLifecycle { life in
             // The inputs of a unique operation are still to be added, unless it has joined another one.
             if scope == .inputs, life.phase == .added { return edges.all.prefix(life.inputCount) }
             return unseenSources(scope, life)
@@ -160,12 +160,12 @@ extension AnyOperation {
 
     /// Notes that somebody adds this operation for its own sake, although a search for what others need has found it.
     fileprivate final func noteExplicitAdd() {
-        withLife { if $0.phase == .created { $0.wasAddedAsUpstream = false } }
+        withLifecycle { if $0.phase == .created { $0.wasAddedAsUpstream = false } }
     }
 
     /// A dependent on the same queue that takes the output of this operation. Nil if all such dependents have finished.
     final var reader: OperationReference? {
-        let dependents = withLife { $0.dependents.retained() }
+        let dependents = withLifecycle { $0.dependents.retained() }
         return dependents.first { $0.queueNumber == queueNumber && $0.inputs.contains(self) }?.reference
     }
 }

@@ -36,7 +36,7 @@ enum RateManager {
         }
         perform(changes)
         // The operation may have ended before the table knew it. A later end finds it in the table.
-        if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { remove(retained) }
+        if retained.withLifecycle({ $0.phase == .finishing || $0.phase == .finished }) { remove(retained) }
         report(conflicts, of: retained)
     }
 
@@ -90,7 +90,7 @@ enum RateManager {
         if let change { perform([change]) }
         for operation in turns {
             let core = operation.use { operation in
-                operation.withLife { $0.phase == .added ? operation.core : nil }
+                operation.withLifecycle { $0.phase == .added ? operation.core : nil }
             }
             // Otherwise the operation has ended before its turn.
             if let core {
@@ -144,13 +144,13 @@ extension QueueCore {
         of operation: Unretained<AnyOperation>, from rates: [Rate], holdsExclusions: Bool, on worker: Worker
     ) -> Lifecycle.PreconditionAction? {
         operation.use { operation in
-            let conflicts = operation.withLife { $0.optionalState?.preconditions.takeRateConflicts() ?? [] }
+            let conflicts = operation.withLifecycle { $0.optionalState?.preconditions.takeRateConflicts() ?? [] }
             RateManager.report(conflicts, of: operation)
         }
         switch RateManager.start(operation, rates, in: self) {
         case .started:
             let action = operation.use { operation in
-                operation.withLife { $0.resumeAfterRates(on: worker) }
+                operation.withLifecycle { $0.resumeAfterRates(on: worker) }
             }
             if case .endedBefore = action { RateManager.undoStart(rates, in: self) }
             return action
@@ -161,7 +161,7 @@ extension QueueCore {
             var granted: [AnyOperation] = []
             if holdsExclusions, !hasWaited {
                 let taken = operation.use { operation -> [AnyOperation]? in
-                    operation.withLife { $0.releaseExclusions() }
+                    operation.withLifecycle { $0.releaseExclusions() }
                         ? ExclusionManager.releaseReturningGranted(by: operation) : nil
                 }
                 // An early end has come first, and releases the exclusions itself.

@@ -25,7 +25,7 @@ struct ConcurrentMapStateMachine<Operation, Output, Failure: Error> {
     /// True if the first failure is the last delivery.
     private let endsAtFailure: Bool
     private var phase = Phase.idle
-    private var inFlight = UnendedOperations<Operation>()
+    private var inFlight = UnfinishedOperations<Operation>()
     /// The outcomes that are not delivered, by their numbers.
     private var finished: [Int: Outcome] = [:]
     private var arrivedCount = 0

@@ -129,7 +129,7 @@ enum Delay {
 extension AnyOperation {
     /// Returns false if the end of the operation came before the end of the pause.
     final func endPause() -> Bool {
-        let isOver = withLife { $0.endPause() }
+        let isOver = withLifecycle { $0.endPause() }
         if isObserved { publishEvents() }
         return isOver
     }
@@ -138,7 +138,7 @@ extension AnyOperation {
     /// queue.
     static func pauseEnded(of operation: consuming Retained<AnyOperation>) {
         let (core, isFurtherAttempt) = operation.use { operation in
-            let pause = operation.withLife { life in
+            let pause = operation.withLifecycle { life in
                 (life.endPause() ? operation.core : nil, life.isBetweenAttempts)
             }
             if operation.isObserved { operation.publishEvents() }
@@ -167,7 +167,7 @@ extension QueueCore {
         let paused = operation.handOver()
         let retained = paused.object
         timerService.add(.pauseEnd(paused), at: end) { ticket in
-            let hasEnded = retained.withLife { life in
+            let hasEnded = retained.withLifecycle { life in
                 guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
                 return !timing.storePause(until: end, ticket: ticket)
             }
@@ -332,7 +332,7 @@ final class ChainStart: Sendable {
 extension AnyOperation {
     /// Returns the chain start of the operation. If it is new, also returns the dependencies that have to inform it.
     fileprivate final func chainStart() -> (ChainStart, sources: [AnyOperation]) {
-        let found = withLife { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
+        let found = withLifecycle { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
             if life.hasBegun || life.phase == .finished { return nil }
             let optionalState = life.ensureOptionalState()
             let former = optionalState.chainStart

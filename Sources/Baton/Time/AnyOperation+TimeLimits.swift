@@ -96,7 +96,7 @@ extension AnyOperation {
     /// Cancels an operation that has waited too long for its first attempt, or for another one. A late timer has no
     /// effect.
     final func waitingLimitExpired(at now: Duration) {
-        let rareTimedState = withLife { $0.optionalState?.timing?.rareTimedState }
+        let rareTimedState = withLifecycle { $0.optionalState?.timing?.rareTimedState }
         // This is read before the cancellation, which ends the wait. If the wait ends in between, the cancellation has
         // no effect, or the error names the previous wait.
         var inspector = StateInspector()
@@ -118,7 +118,7 @@ extension QueueCore {
     /// Sets the timer for the limit of an operation that is adopted, before other threads can reach it through the
     /// queue.
     func limitWaiting(of operation: AnyOperation) {
-        let limit = operation.withLife { life -> Duration? in
+        let limit = operation.withLifecycle { life -> Duration? in
             // An operation that has joined another one never starts, so its waiting limit does not apply.
             guard let optionalState = life.optionalState, optionalState.uniqueness?.joined == nil else { return nil }
             return optionalState.timing?.rareTimedState?.waitingLimit
@@ -128,13 +128,13 @@ extension QueueCore {
 
     /// Sets the timer for the deadline of an operation whose attempt has failed, before the next attempt can start.
     func limitWaiting(forNextAttemptOf operation: AnyOperation) {
-        let end = operation.withLife { $0.optionalState?.timing?.rareTimedState?.deadlineEnd }
+        let end = operation.withLifecycle { $0.optionalState?.timing?.rareTimedState?.deadlineEnd }
         if let end { limitWaiting(of: operation, until: end) }
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
         timerService.add(.waitingLimit(Unretained(operation)), at: end) { ticket in
-            let isTooLate = operation.withLife { life in
+            let isTooLate = operation.withLifecycle { life in
                 if life.phase == .added { life.optionalState?.timing?.rareTimedState?.waitingTicket = ticket }
                 return life.phase != .added
             }

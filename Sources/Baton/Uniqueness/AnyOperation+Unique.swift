@@ -209,7 +209,7 @@ extension AnyOperation {
     /// Adds an operation that joins this one, and returns its place. Returns nil if this operation has finished and
     /// cannot be joined.
     final func addJoiner(_ joiner: AnyOperation) -> Int? {
-        withLife { life in life.phase == .finished ? nil : life.optionalState?.uniqueness?.add(joiner) }
+        withLifecycle { life in life.phase == .finished ? nil : life.optionalState?.uniqueness?.add(joiner) }
     }
 
     /// Called by the thread that finishes the original.
@@ -229,7 +229,7 @@ extension AnyOperation {
     final func isNeeded(by dependents: [AnyOperation]) -> Bool {
         dependents.contains { dependent in
             !dependent.isFence
-                && dependent.withLife { life in
+                && dependent.withLifecycle { life in
                     !life.isDecided && life.optionalState?.uniqueness?.joined?.original !== self
                 }
         }
@@ -240,7 +240,7 @@ extension Joined {
     /// Removes an operation that has ended from its original. The original is cancelled if nobody is interested in it
     /// any more.
     func leave(_ joiner: AnyOperation) {
-        let (isListed, withdrawal) = original.withLife { life -> (Bool, Uniqueness.Withdrawal?) in
+        let (isListed, withdrawal) = original.withLifecycle { life -> (Bool, Uniqueness.Withdrawal?) in
             // A finished original has taken its list, and notifies the operations in it.
             guard let uniqueness = life.optionalState?.uniqueness else { return (false, nil) }
             return (true, uniqueness.remove(joinerAt: place))

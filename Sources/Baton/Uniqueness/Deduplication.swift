@@ -195,7 +195,7 @@ struct DeduplicationTable<Owner: AnyObject> {
 /// change, and if the operation ends early meanwhile, that thread completes the end.
 extension AnyOperation {
     final func claimIdentity(on core: QueueCore) {
-        let uniqueness = withLife { life in
+        let uniqueness = withLifecycle { life in
             // An operation that has already ended is not a duplicate and replaces nothing.
             life.optionalState?.endAfterLinking == nil ? life.optionalState?.uniqueness : nil
         }
@@ -206,7 +206,7 @@ extension AnyOperation {
         while true {
             switch Deduplication.enter(self, identity, replaces: uniqueness.policy == .replace) {
             case .entered(let place, let former):
-                withLife { _ in uniqueness.place = place }
+                withLifecycle { _ in uniqueness.place = place }
                 if !former.isEmpty { replace(former) }
                 return
             case .taken(let other):
@@ -241,7 +241,7 @@ extension AnyOperation {
     /// `original`, if there is one.
     private final func releaseUnneededState(waitingFor original: AnyOperation? = nil) {
         // The former body, edges and preconditions are released after unlocking.
-        let needs = withLife { life in
+        let needs = withLifecycle { life in
             let needs = (
                 body: body.take(), edges: edges.take(), preconditions: life.optionalState?.takePreconditions(),
                 executor: life.optionalState?.executor
@@ -273,7 +273,7 @@ extension AnyOperation {
             return false
         }
         releaseUnneededState(waitingFor: original)
-        withLife { _ in uniqueness.joined = Joined(original: original, place: place) }
+        withLifecycle { _ in uniqueness.joined = Joined(original: original, place: place) }
         return true
     }
 
@@ -284,10 +284,10 @@ extension AnyOperation {
         let needs = Self.needsToCancel(of: former)
         let kept = needs.isEmpty ? [] : unlinkedUpstream(through: former)
         let reasons = reasonsToReplace(former)
-        withLife { _ in for operation in former { edges.append(operation) } }
+        withLifecycle { _ in for operation in former { edges.append(operation) } }
         // A replaced operation that has not begun ends here, whatever it waits for, so it cannot be on a cycle. It is
         // cancelled after the search, because this operation fails if it is on a cycle, and then replaces nothing.
-        let pending = zip(former, reasons).filter { $0.0.withLife { $0.phase == .added } }
+        let pending = zip(former, reasons).filter { $0.0.withLifecycle { $0.phase == .added } }
         if failIfOnCycle(behind: former, assumingEnded: pending.map(\.0)) { return }
         for (operation, reason) in pending { operation.cancel(reason: reason) { $0.phase == .added } }
         // A pending operation may have begun since the search.
@@ -311,7 +311,7 @@ extension AnyOperation {
     /// operations that were added because another operation depends on them, and none that a caller has added
     /// explicitly.
     private static func needsToCancel(of former: [AnyOperation]) -> [AnyOperation] {
-        former.flatMap(\.needsIfNotBegun).filter { $0.withLife { $0.wasAddedAsUpstream } }
+        former.flatMap(\.needsIfNotBegun).filter { $0.withLifecycle { $0.wasAddedAsUpstream } }
     }
 
     /// Cancels the operations that nobody needs any more, and then those that only these have needed.
@@ -323,7 +323,7 @@ extension AnyOperation {
     ) {
         var needs = needs
         while let need = needs.popLast() {
-            if kept.contains(ObjectIdentifier(need)) || !need.withLife({ $0.wasAddedAsUpstream }) { continue }
+            if kept.contains(ObjectIdentifier(need)) || !need.withLifecycle({ $0.wasAddedAsUpstream }) { continue }
             needs += need.cancelIfUnneeded(reason: reason)
         }
     }
@@ -342,7 +342,7 @@ extension AnyOperation {
         while let operation = open.popLast() {
             let keepsSources =
                 operation.dependencyCounter.isLinked && !former.contains(ObjectIdentifier(operation))
-                && operation.withLife { $0.optionalState?.uniqueness?.joined == nil }
+                && operation.withLifecycle { $0.optionalState?.uniqueness?.joined == nil }
             if keepsSources { continue }
             for source in operation.sourcesIfNotBegun where seen.insert(ObjectIdentifier(source)).inserted {
                 open.append(source)
@@ -353,7 +353,7 @@ extension AnyOperation {
 
     /// True unless the operation has ended.
     private final var mayStillRun: Bool {
-        withLife { life in
+        withLifecycle { life in
             switch life.phase {
             case .created, .added, .evaluating, .executing: true
             case .finishing, .finished: false
@@ -368,7 +368,7 @@ extension AnyOperation {
         let cycle = CycleFinder.cycle(through: self) { operation in
             if operation === self { return former }
             if ended.contains(ObjectIdentifier(operation)) { return [] }
-            return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
+            return operation.withLifecycle { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
         }
         guard let cycle else { return false }
         _ = endBeforeRun(with: .dependencyCycle(CycleMember.path(cycle.map { CycleMember($0) })))

@@ -50,7 +50,7 @@ extension QueueCore {
 
     private nonisolated(nonsending) func runInTaskLocals(_ body: Body, of operation: AnyOperation) async {
         let hooks = middleware.withLock { $0 }[...]
-        if let values = operation.withLife({ $0.optionalState?.taskLocals }) {
+        if let values = operation.withLifecycle({ $0.optionalState?.taskLocals }) {
             await values.bind { await run(body, of: operation, inside: hooks) }
         } else {
             await run(body, of: operation, inside: hooks)
@@ -71,7 +71,7 @@ extension QueueCore {
     private func publishStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
-        let (handlersAreDue, chainStarts, timing, executor, group) = operation.withLife { life in
+        let (handlersAreDue, chainStarts, timing, executor, group) = operation.withLifecycle { life in
             life.startBody()
             return (
                 operation.makePassedPhasesDue(life).isDue, life.optionalState?.takeChainStarts() ?? [],
@@ -119,7 +119,7 @@ struct Middleware: Sendable {
 extension AnyOperation {
     /// The reason to skip a ready operation: its first dependency whose policy is not met.
     final var unmetPolicy: SkipReason? {
-        for edge in withLife({ $0.optionalState?.policies ?? [] }) {
+        for edge in withLifecycle({ $0.optionalState?.policies ?? [] }) {
             if let reason = edge.skipReason { return reason }
         }
         return nil

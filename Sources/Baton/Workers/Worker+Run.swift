@@ -41,7 +41,7 @@ extension QueueCore {
             }
             var run = CompletedRun(hasRun: false)
             let result: RunResult
-            switch operation.use({ $0.withLife { $0.begin(on: worker) } }) {
+            switch operation.use({ $0.withLifecycle { $0.begin(on: worker) } }) {
             case .plain where startsPlainly:
                 // The plain case is inlined because most operations are plain, and an asynchronous call takes a tenth
                 // of the time of an operation.
@@ -177,7 +177,7 @@ extension QueueCore {
     {
         task?.running = nil
         return current.use { operation in
-            guard let action = operation.withLife({ $0.finishRun() }) else { return false }
+            guard let action = operation.withLifecycle({ $0.finishRun() }) else { return false }
             let completion = complete(operation, action, continuing: true)
             run = CompletedRun(
                 firstReady: completion.firstReady,

@@ -89,22 +89,22 @@ final class LiveDriver: Sendable {
         var canvas = LiveCanvas(output, knowsTotals: options.knowsTotals)
         let interval = canvas.isRedrawn ? pace.interval : pace.interval * 10
         repeat {
-            let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
+            let (snapshot, isAbandoned) = snapshot(isSuspended: events.isQueueSuspended)
             if isAbandoned { return }
-            if !canvas.show(picture) { return state.withLock { $0.hasNoReader = true } }
+            if !canvas.show(snapshot) { return state.withLock { $0.hasNoReader = true } }
         } while await pace.pause(for: interval)
-        let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
-        if !isAbandoned { canvas.end(picture) }
+        let (snapshot, isAbandoned) = snapshot(isSuspended: events.isQueueSuspended)
+        if !isAbandoned { canvas.end(snapshot) }
     }
 
-    private func picture(isSuspended: Bool) -> (LivePicture, isAbandoned: Bool) {
+    private func snapshot(isSuspended: Bool) -> (LiveSnapshot, isAbandoned: Bool) {
         let now = pace.now
-        var (picture, isAbandoned) = state.withLock { state in
+        var (snapshot, isAbandoned) = state.withLock { state in
             state.model.tick(at: now)
-            return (state.model.takePicture(), state.isAbandoned)
+            return (state.model.takeSnapshot(), state.isAbandoned)
         }
-        picture.isSuspended = isSuspended
-        return (picture, isAbandoned)
+        snapshot.isSuspended = isSuspended
+        return (snapshot, isAbandoned)
     }
 }
 

@@ -70,7 +70,7 @@ struct LiveModel: Sendable {
         var obstacle: LiveObstacle?
     }
 
-    private(set) var picture = LivePicture()
+    private(set) var snapshot = LiveSnapshot()
     private var places: [UInt64: StageMembership] = [:]
     /// The operations whose failure was reported. Failures that they caused are only counted.
     private var roots: Set<UInt64> = []
@@ -105,8 +105,8 @@ struct LiveModel: Sendable {
             setObstacle(nil, of: operation.id, place)
             move(place, toRunning: true)
             places[operation.id]?.isRunning = true
-            picture.stages[place.stage].recordStart(at: now)
-            picture.whole.recordStart(at: now)
+            snapshot.stages[place.stage].recordStart(at: now)
+            snapshot.whole.recordStart(at: now)
         case .paused:
             move(place, toRunning: false)
             places[operation.id]?.isRunning = false
@@ -114,8 +114,8 @@ struct LiveModel: Sendable {
             setObstacle(nil, of: operation.id, place)
             places[operation.id] = nil
             count(-1, isRunning: place.isRunning, in: place.stage)
-            picture.stages[place.stage].recordOutcome(outcome, at: now)
-            picture.whole.recordOutcome(outcome, at: now)
+            snapshot.stages[place.stage].recordOutcome(outcome, at: now)
+            snapshot.whole.recordOutcome(outcome, at: now)
             switch outcome {
             case .failed(let text):
                 keep(LiveFailure(operation: operation.name, text: text), of: operation.id)
@@ -123,7 +123,7 @@ struct LiveModel: Sendable {
                 // If the source failed in another queue, its failure is reported with the first operation that failed
                 // because of it.
                 if roots.contains(root) || roots.count == Self.maxRoots {
-                    picture.newDependencyFailures += 1
+                    snapshot.newDependencyFailures += 1
                 } else {
                     keep(LiveFailure(operation: operation.name, text: text), of: root)
                 }
@@ -135,8 +135,8 @@ struct LiveModel: Sendable {
 
     /// Updates the rates.
     mutating func tick(at now: Duration) {
-        for index in picture.stages.indices { picture.stages[index].tick(at: now) }
-        picture.whole.tick(at: now)
+        for index in snapshot.stages.indices { snapshot.stages[index].tick(at: now) }
+        snapshot.whole.tick(at: now)
     }
 
     private mutating func admit(_ operation: UInt64, to name: String) -> StageMembership {
@@ -148,11 +148,11 @@ struct LiveModel: Sendable {
 
     private mutating func index(of name: String) -> Int {
         if let index = indices[name] { return index }
-        if picture.stages.count == Self.maxStages { return Self.maxStages - 1 }
-        let index = picture.stages.count
+        if snapshot.stages.count == Self.maxStages { return Self.maxStages - 1 }
+        let index = snapshot.stages.count
         let isLast = index == Self.maxStages - 1
         if !isLast { indices[name] = index }
-        picture.stages.append(LiveStage(name: isLast ? Self.overflow : TerminalText.line(name)))
+        snapshot.stages.append(LiveStage(name: isLast ? Self.overflow : TerminalText.line(name)))
         return index
     }
 
@@ -164,13 +164,13 @@ struct LiveModel: Sendable {
 
     private mutating func count(_ step: Int, isRunning: Bool, in stage: Int) {
         if isRunning {
-            picture.stages[stage].running += step
-            picture.whole.running += step
+            snapshot.stages[stage].running += step
+            snapshot.whole.running += step
         } else {
-            picture.stages[stage].waiting += step
-            picture.whole.waiting += step
+            snapshot.stages[stage].waiting += step
+            snapshot.whole.waiting += step
         }
-        assert(picture.whole.running >= 0 && picture.whole.waiting >= 0, "Internal inconsistency: a negative count")
+        assert(snapshot.whole.running >= 0 && snapshot.whole.waiting >= 0, "Internal inconsistency: a negative count")
     }
 
     private mutating func setObstacle(_ obstacle: LiveObstacle?, of operation: UInt64, _ place: StageMembership) {
@@ -185,11 +185,11 @@ struct LiveModel: Sendable {
         Self.count(step, obstacle, in: &allObstacles)
         switch obstacle {
         case .exclusion:
-            picture.stages[stage].excluded += step
-            picture.whole.excluded += step
+            snapshot.stages[stage].excluded += step
+            snapshot.whole.excluded += step
         case .rate:
-            picture.stages[stage].paced += step
-            picture.whole.paced += step
+            snapshot.stages[stage].paced += step
+            snapshot.whole.paced += step
         }
     }
 
@@ -203,31 +203,31 @@ struct LiveModel: Sendable {
 
     /// Stores the name of the obstacle of each stage whose operations all wait for the same one.
     private mutating func updateObstacles() {
-        for stage in picture.stages.indices {
-            picture.stages[stage].updateObstacle(from: obstacles[stage] ?? [:])
+        for stage in snapshot.stages.indices {
+            snapshot.stages[stage].updateObstacle(from: obstacles[stage] ?? [:])
         }
-        picture.whole.updateObstacle(from: allObstacles)
+        snapshot.whole.updateObstacle(from: allObstacles)
     }
 
-    /// Returns the picture, and resets the failures that it reports as new.
-    mutating func takePicture() -> LivePicture {
+    /// Returns the snapshot, and resets the failures that it reports as new.
+    mutating func takeSnapshot() -> LiveSnapshot {
         updateObstacles()
         defer {
-            picture.newFailures = []
-            picture.newDependencyFailures = 0
-            picture.unreportedFailures = 0
+            snapshot.newFailures = []
+            snapshot.newDependencyFailures = 0
+            snapshot.unreportedFailures = 0
         }
-        return picture
+        return snapshot
     }
 
     private mutating func keep(_ failure: LiveFailure, of root: UInt64) {
         if roots.count < Self.maxRoots { roots.insert(root) }
-        if picture.newFailures.count < Self.maxNewFailures {
-            picture.newFailures.append(failure)
+        if snapshot.newFailures.count < Self.maxNewFailures {
+            snapshot.newFailures.append(failure)
         } else {
-            picture.unreportedFailures += 1
+            snapshot.unreportedFailures += 1
         }
-        if picture.failures.count >= keptFailures, !picture.failures.isEmpty { picture.failures.removeFirst() }
-        if keptFailures > 0 { picture.failures.append(failure) }
+        if snapshot.failures.count >= keptFailures, !snapshot.failures.isEmpty { snapshot.failures.removeFirst() }
+        if keptFailures > 0 { snapshot.failures.append(failure) }
     }
 }

@@ -60,9 +60,9 @@ import Testing
     @Test func anOperationThatSucceedsNeedsNoDetails() {
         let stage = TestQueue()
         let operation = AsyncOperation {}.retry(.exponential(from: .seconds(1)), attempts: 3).timeout(.seconds(5))
-        #expect(operation.withLife { $0.optionalState == nil })
+        #expect(operation.withLifecycle { $0.optionalState == nil })
         stage.run(operation)
-        #expect(operation.withLife { $0.optionalState == nil })
+        #expect(operation.withLifecycle { $0.optionalState == nil })
         #expect(operation.attempts.map(\.number) == [1])
         #expect(operation.attempts.first?.error == nil)
     }
@@ -105,7 +105,7 @@ import Testing
             steps.remove(at: left % count)()
             left /= count
         }
-        #expect(operation.withLife { $0.timing?.limit } == .seconds(5))
+        #expect(operation.withLifecycle { $0.timing?.limit } == .seconds(5))
         stage.run(operation)
         #expect(stage.ran == ["1", "2", "finished"])
         #expect(operation.name == "work")
@@ -143,7 +143,7 @@ import Testing
         let operation = AsyncOperation {}.timeout(.seconds(5))
         stage.queue.add(operation)
         operation.timeout(.seconds(1)).retry(.immediately, attempts: 2)
-        #expect(operation.withLife { $0.timing?.limit } == .seconds(5))
+        #expect(operation.withLifecycle { $0.timing?.limit } == .seconds(5))
         stage.steps.runAll()
         #expect(operation.ending == "success")
     }

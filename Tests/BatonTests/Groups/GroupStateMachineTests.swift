@@ -145,10 +145,10 @@ struct GroupStateMachineTests {
         #expect(machine.cancel().isEmpty)
     }
 
-    @Test("A group stores no more entries than its unended children need, and keeps their order")
+    @Test("A group stores no more entries than its unfinished children need, and keeps their order")
     func storedEntries() {
         var random = SeededGenerator(seed: 1)
-        var children = UnendedOperations<Int>()
+        var children = UnfinishedOperations<Int>()
         var model: [Int] = []
         var givenCount = 0
         func give() {
@@ -182,7 +182,7 @@ struct GroupStateMachineTests {
 
     @Test("An operation can be removed once, and the operations after a place are found although it is empty")
     func removalAndOperationsAfterAPlace() {
-        var operations = UnendedOperations<Int>()
+        var operations = UnfinishedOperations<Int>()
         for number in 0..<100 { #expect(operations.append(number) == number) }
         for number in 0..<100 where number % 10 != 7 { #expect(operations.remove(number) == number) }
         #expect(operations.remove(8) == nil && operations.remove(100) == nil)

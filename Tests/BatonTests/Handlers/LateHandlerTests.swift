@@ -26,14 +26,14 @@ import Testing
 
     /// Takes the operation up as a worker does before it begins the body.
     private func takeUp(_ operation: AnyOperation, on worker: Worker) {
-        operation.withLife { life in
+        operation.withLifecycle { life in
             _ = life.adopt()
             #expect(life.begin(on: worker).isWithOptionalState)
         }
     }
 
     private func startBody(of operation: AnyOperation) async {
-        operation.withLife { life in
+        operation.withLifecycle { life in
             life.startBody()
             _ = operation.makePassedPhasesDue(life)
         }

@@ -16,7 +16,7 @@ import Testing
         stage.steps.runAll()
         #expect("\(operation.progress)" == "100 %")
         #expect(operation.progress.isFinished)
-        #expect(operation.withLife { $0.optionalState?.progress } == nil, "Reading it makes nothing.")
+        #expect(operation.withLifecycle { $0.optionalState?.progress } == nil, "Reading it makes nothing.")
     }
 
     @Test func theBodyReports() {

@@ -56,7 +56,7 @@ struct CancelWithDependenciesTests {
             try await second.value
         }
         await began.wait()
-        while second.withLife({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
+        while second.withLifecycle({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
         last.cancel(includingDependencies: true)
         #expect(last.isCancelled && !second.isCancelled && !first.isCancelled)
         stage.queue.isSuspended = false

@@ -11,7 +11,7 @@ import Testing
         let stage = TestQueue(width: 1)
         let workers = EventLog<Worker>()
         let first = AsyncOperation("first") { context in
-            let worker = context.operation.withLife { life in
+            let worker = context.operation.withLifecycle { life in
                 _ = life.cancel()
                 return life.worker
             }

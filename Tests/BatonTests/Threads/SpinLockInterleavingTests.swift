@@ -87,7 +87,7 @@ private let hasAssertions: Bool = {
         }
         await #expect(processExitsWith: .failure) {
             let operation = AsyncOperation {}
-            operation.withLife { _ in _ = operation.state }
+            operation.withLifecycle { _ in _ = operation.state }
         }
     }
 

@@ -74,7 +74,7 @@ import Testing
         case .dependent: shared.stage.run(later)
         case .task:
             awaiting = Task { try await shared.original.value }
-            while shared.original.withLife({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
+            while shared.original.withLifecycle({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
         }
         shared.joiners[0].cancel()
         #expect(shared.original.isCancelled == (need == .none))
@@ -93,7 +93,8 @@ import Testing
             joiner.cancel()
         }
         #expect(shared.original.isCancelled)
-        #expect(shared.original.withLife { $0.optionalState?.cancellationReason }?.description == "because of rain")
+        #expect(
+            shared.original.withLifecycle { $0.optionalState?.cancellationReason }?.description == "because of rain")
         shared.finish()
     }
 

@@ -15,7 +15,7 @@ import Testing
         life.note(.finished(.cancelled), 3)
         life.note(.finished(.skipped), 5)
         #expect(life.counts == Counts(running: 1, done: 1, failed: 1, cancelled: 1, skipped: 1))
-        #expect(life.model.picture.whole.total == 5)
+        #expect(life.model.snapshot.whole.total == 5)
         #expect(life.model.openCount == 1)
     }
 
@@ -43,13 +43,13 @@ import Testing
     func obstaclesAreCounted() {
         var life = Life()
         let db = LiveObstacle.exclusion("‘db’")
-        func obstacles(_ life: inout Life) -> String { LiveFormatter.obstacles(life.model.takePicture().whole) }
+        func obstacles(_ life: inout Life) -> String { LiveFormatter.obstacles(life.model.takeSnapshot().whole) }
         life.note(.appeared, 1, 2, 3, 4)
         #expect(obstacles(&life) == "")
         life.note(.blocked(db), 1, 2)
         #expect(life.counts == Counts(waiting: 4))
         #expect(obstacles(&life) == "(2 for the exclusion ‘db’)")
-        #expect(life.model.picture.stages[0].excluded == 2)
+        #expect(life.model.snapshot.stages[0].excluded == 2)
         life.note(.blocked(.rate("‘api’")), 3)
         #expect(obstacles(&life) == "(2 for exclusions, 1 for rates)")
         // Repeated events change nothing; a grant, a start and an end each remove an obstacle.
@@ -65,7 +65,7 @@ import Testing
         #expect(obstacles(&life) == "")
         life.note(.blocked(.rate("‘api’")), 4)
         #expect(obstacles(&life) == "(1 for the rate ‘api’)")
-        #expect(LiveFormatter.counts(life.model.picture.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
+        #expect(LiveFormatter.counts(life.model.snapshot.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
     }
 
     @Test func unknownOperationAsksForItsStage() {
@@ -73,10 +73,10 @@ import Testing
         let stranger = OperationReference(id: 7, name: "stranger")
         let isKnown = model.note(.finished(.done), of: stranger, at: .zero)
         #expect(!isKnown)
-        #expect(model.picture == LivePicture())
+        #expect(model.snapshot == LiveSnapshot())
         let isNoted = model.note(.finished(.done), of: stranger, in: "late", at: .zero)
         #expect(isNoted)
-        #expect(model.picture.stages.map(\.done) == [1])
+        #expect(model.snapshot.stages.map(\.done) == [1])
         #expect(model.openCount == 0)
     }
 
@@ -88,8 +88,8 @@ import Testing
             _ = model.note(.finished(.failed("no")), of: operation, at: .zero)
         }
         #expect(model.openCount == 0)
-        #expect(model.picture.failures.map(\.operation) == ["o9999", "o10000"])
-        #expect(model.picture.whole.failed == 10_000)
+        #expect(model.snapshot.failures.map(\.operation) == ["o9999", "o10000"])
+        #expect(model.snapshot.whole.failed == 10_000)
     }
 
     @Test func stagesWithoutEndShareTheLast() {
@@ -98,10 +98,10 @@ import Testing
             let operation = OperationReference(id: UInt64(id), name: "o\(id)")
             _ = model.note(.finished(.failed("no")), of: operation, in: "stage \(id)", at: .zero)
         }
-        #expect(model.picture.stages.count == LiveModel.maxStages)
-        #expect(model.picture.stages.last?.name == LiveModel.overflow)
-        #expect(model.picture.stages.last?.failed == 5000 - LiveModel.maxStages + 1)
-        #expect(model.picture.failures.isEmpty)
+        #expect(model.snapshot.stages.count == LiveModel.maxStages)
+        #expect(model.snapshot.stages.last?.name == LiveModel.overflow)
+        #expect(model.snapshot.stages.last?.failed == 5000 - LiveModel.maxStages + 1)
+        #expect(model.snapshot.failures.isEmpty)
     }
 
     @Test("A failure that follows from another one is only counted if the other one is known")
@@ -110,12 +110,12 @@ import Testing
         life.note(.finished(.failed("first")), 1)
         life.note(.finished(.failedAfter(1, "after the first")), 2, 3)
         life.note(.finished(.failedAfter(100, "after one elsewhere")), 4, 5)
-        let picture = life.model.takePicture()
-        #expect(picture.newFailures.map(\.operation) == ["o1", "o4"])
-        #expect(picture.newDependencyFailures == 3)
-        #expect(picture.whole.failed == 5)
-        #expect(picture.failures == picture.newFailures)
-        #expect(life.model.takePicture().newFailures.isEmpty)
+        let snapshot = life.model.takeSnapshot()
+        #expect(snapshot.newFailures.map(\.operation) == ["o1", "o4"])
+        #expect(snapshot.newDependencyFailures == 3)
+        #expect(snapshot.whole.failed == 5)
+        #expect(snapshot.failures == snapshot.newFailures)
+        #expect(life.model.takeSnapshot().newFailures.isEmpty)
     }
 
     @Test func eventsBecomeChanges() {
@@ -162,9 +162,9 @@ private struct Life {
 
     /// The counts of the only stage, or nil if they differ from the total.
     var counts: Counts? {
-        let picture = model.picture
-        let counts = picture.stages.map(Counts.init)
-        return counts == [Counts(picture.whole)] ? counts[0] : nil
+        let snapshot = model.snapshot
+        let counts = snapshot.stages.map(Counts.init)
+        return counts == [Counts(snapshot.whole)] ? counts[0] : nil
     }
 }
 

@@ -122,7 +122,7 @@ import Testing
         let pipe = try Pipe()
         let output = pipe.output(style, locale: "C") { LiveOutput.Size(columns: 20, rows: 9) }
         var canvas = LiveCanvas(output, knowsTotals: true)
-        canvas.end(LivePicture(showing: (0..<40).map { stage("stage \($0)", waiting: 1) }))
+        canvas.end(LiveSnapshot(showing: (0..<40).map { stage("stage \($0)", waiting: 1) }))
         let text = pipe.read()
         #expect(text.contains("~"))
         #expect(text.utf8.allSatisfy { $0 < 0x80 })

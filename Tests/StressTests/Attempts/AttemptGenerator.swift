@@ -2,50 +2,52 @@ import Baton
 
 extension Graph {
     /// Adds attempts, repetitions and time limits to the node. The steps of the node must have been generated.
-    func addTimes(to node: inout Node, _ dice: inout SeededRandom, retried: Int, limited: Int) {
-        if !node.isBodyless, !node.hasSideEffects, dice.isLucky(percent: retried) {
-            node.attempts = attempts(of: node, &dice)
+    func addTimes(to node: inout Node, _ random: inout SeededRandom, retried: Int, limited: Int) {
+        if !node.isBodyless, !node.hasSideEffects, random.isLucky(percent: retried) {
+            node.attempts = attempts(of: node, &random)
         }
         let isStalling = node.attempts?.stalls ?? false
-        if isStalling || dice.isLucky(percent: limited) {
+        if isStalling || random.isLucky(percent: limited) {
             // In an exact graph a limit must be certain to be reached, not to be reached, or not to matter.
             let mayCome = !isExact || isStalling || node.attempts?.failures ?? 0 == 0 && node.ignoresCancels
-            node.limits.attempt = mayCome ? .ticks(dice.number(1...8)) : LimitNote.never
+            node.limits.attempt = mayCome ? .ticks(random.number(1...8)) : LimitNote.never
         }
-        if dice.isLucky(percent: limited) {
-            node.limits.waiting = isExact ? LimitNote.never : dice.pick([LimitNote.never, .ticks(dice.number(0...30))])
+        if random.isLucky(percent: limited) {
+            node.limits.waiting =
+                isExact ? LimitNote.never : random.pick([LimitNote.never, .ticks(random.number(0...30))])
         }
     }
 
-    private func attempts(of node: Node, _ dice: inout SeededRandom) -> AttemptNote {
+    private func attempts(of node: Node, _ random: inout SeededRandom) -> AttemptNote {
         var note = AttemptNote()
-        note.failures = dice.pick([0, 1, 1, 2, 3])
-        note.stepsBeforeFailing = dice.number(0...node.steps.count)
-        note.stalls = note.failures > 0 && (!isExact || node.ignoresCancels) && dice.isLucky(percent: 30)
-        if dice.isLucky(percent: 85) {
-            note.attempts = dice.number(1...4)
-            note.backoff = Self.backoff(&dice)
+        note.failures = random.pick([0, 1, 1, 2, 3])
+        note.stepsBeforeFailing = random.number(0...node.steps.count)
+        note.stalls = note.failures > 0 && (!isExact || node.ignoresCancels) && random.isLucky(percent: 30)
+        if random.isLucky(percent: 85) {
+            note.attempts = random.number(1...4)
+            note.backoff = Self.backoff(&random)
             let mayDisagree: [AttemptNote.Consent] = [
-                .always, .always, .no(from: dice.number(0...2)), .throwing(at: dice.number(0...2)),
+                .always, .always, .no(from: random.number(0...2)), .throwing(at: random.number(0...2)),
             ]
-            note.consent = dice.pick(mayDisagree)
-            note.asksSlowly = dice.isLucky(percent: 30)
-            note.asksAlone = dice.isLucky(percent: 15)
+            note.consent = random.pick(mayDisagree)
+            note.asksSlowly = random.isLucky(percent: 30)
+            note.asksAlone = random.isLucky(percent: 15)
             if note.asksAlone { note.backoff = .immediately }
-            if !note.asksAlone, dice.isLucky(percent: 20) {
-                note.deadline = isExact ? LimitNote.never : .ticks(dice.number(1...30))
+            if !note.asksAlone, random.isLucky(percent: 20) {
+                note.deadline = isExact ? LimitNote.never : .ticks(random.number(1...30))
             }
         }
-        if note.attempts == nil || dice.isLucky(percent: 20) {
+        if note.attempts == nil || random.isLucky(percent: 20) {
             note.repetition = RepetitionNote(
-                interval: .ticks(dice.number(0...6)), count: dice.pick([nil, 1, 2, 3]), isDoneAfter: dice.number(1...3))
+                interval: .ticks(random.number(0...6)), count: random.pick([nil, 1, 2, 3]),
+                isDoneAfter: random.number(1...3))
         }
         return note
     }
 
-    private static func backoff(_ dice: inout SeededRandom) -> AttemptNote.Backoff {
-        let delay = Duration.ticks(dice.number(1...8))
-        switch dice.number(0...4) {
+    private static func backoff(_ random: inout SeededRandom) -> AttemptNote.Backoff {
+        let delay = Duration.ticks(random.number(1...8))
+        switch random.number(0...4) {
         case 0: return .immediately
         case 1: return .exponential(delay)
         case 2: return .honoring(delay)

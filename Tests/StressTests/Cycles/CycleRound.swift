@@ -15,24 +15,24 @@ final class CycleRound: Sendable {
     private let faults: Locked<[String]>
 
     init(seed: UInt64, executor: (any TaskExecutor)?, _ makeGraph: (inout SeededRandom) -> CyclicGraph) {
-        var dice = SeededRandom(seed: seed)
-        let graph = makeGraph(&dice)
+        var random = SeededRandom(seed: seed)
+        let graph = makeGraph(&random)
         self.seed = seed
         self.graph = graph
         faults = Locked([])
-        queues = (0..<dice.number(1...2)).map { _ in
+        queues = (0..<random.number(1...2)).map { _ in
             AsyncOperationQueue(
-                name: "cycles", maxConcurrentOperationCount: dice.pick([1, 4, 64]), executor: executor)
+                name: "cycles", maxConcurrentOperationCount: random.pick([1, 4, 64]), executor: executor)
         }
         adders = AsyncOperationQueue(name: "adders", executor: executor)
         operations = graph.sources.indices.map { number in
-            let yields = dice.isLucky(percent: 20)
+            let yields = random.isLucky(percent: 20)
             let operation = AsyncOperation<Void>("\(number)") { context in
                 if context.operation.dependencies.count != graph.sources[number].count { throw Early() }
                 for source in context.operation.dependencies where source.state != .finished { throw Early() }
                 if yields { await Task.yield() }
             }
-            if dice.isLucky(percent: 5) { operation.priority = dice.pick([.low, .high]) }
+            if random.isLucky(percent: 5) { operation.priority = random.pick([.low, .high]) }
             return operation
         }
         for (operation, sources) in zip(operations, graph.sources) {
@@ -43,13 +43,13 @@ final class CycleRound: Sendable {
     private struct Early: Error {}
 
     func play() async {
-        var dice = SeededRandom(seed: seed &+ 1)
-        let order = dice.shuffled(Array(operations.indices))
-        let count = dice.number(1...4)
+        var random = SeededRandom(seed: seed &+ 1)
+        let order = random.shuffled(Array(operations.indices))
+        let count = random.number(1...4)
         for adder in 0..<count {
             let mine = stride(from: adder, to: order.count, by: count).map { order[$0] }
-            let way = dice.pick(Way.allCases)
-            let size = dice.number(2...40)
+            let way = random.pick(Way.allCases)
+            let size = random.number(2...40)
             adders.add(AsyncOperation { await self.add(mine, way, size) })
         }
         await adders.waitUntilIdle()

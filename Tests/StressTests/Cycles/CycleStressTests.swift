@@ -6,8 +6,8 @@ import Testing
     @Test(.timeLimit(.minutes(60))) func overlappingCyclesUnderEverySchedule() async throws {
         try await Seeds.forEach(1_000, from: 9) { seed in
             let scheduler = SeededScheduler(seed: seed)
-            let round = CycleRound(seed: seed, executor: scheduler) { dice in
-                CyclicGraph(count: dice.number(2...30), &dice)
+            let round = CycleRound(seed: seed, executor: scheduler) { random in
+                CyclicGraph(count: random.number(2...30), &random)
             }
             try await scheduler.run { _ in await round.play() }
             try round.judge()
@@ -16,8 +16,8 @@ import Testing
 
     @Test(.timeLimit(.minutes(60))) func overlappingCyclesUnderThreads() async throws {
         try await Seeds.forEach(300, from: 10) { seed in
-            let round = CycleRound(seed: seed, executor: nil) { dice in
-                CyclicGraph(count: dice.pick([5, 20, 400]), &dice)
+            let round = CycleRound(seed: seed, executor: nil) { random in
+                CyclicGraph(count: random.pick([5, 20, 400]), &random)
             }
             try await watched(seed: seed, explaining: { round.explanations }) { await round.play() }
             try round.judge()
@@ -33,8 +33,8 @@ import Testing
             let size = 40_000
         #endif
         try await Seeds.forEach(3, from: 11) { seed in
-            let round = CycleRound(seed: seed, executor: nil) { dice in
-                CyclicGraph(layered: size, cycles: dice.pick([0, 0, 1, 3]), &dice)
+            let round = CycleRound(seed: seed, executor: nil) { random in
+                CyclicGraph(layered: size, cycles: random.pick([0, 0, 1, 3]), &random)
             }
             try await watched(seed: seed, explaining: { [] }) { await round.play() }
             try round.judge()

@@ -3,13 +3,13 @@
 struct CyclicGraph {
     let sources: [[Int]]
 
-    init(count: Int, _ dice: inout SeededRandom) {
-        let maxSources = dice.number(1...3)
-        let backwardPercent = dice.pick([0, 1, 5, 20])
+    init(count: Int, _ random: inout SeededRandom) {
+        let maxSources = random.number(1...3)
+        let backwardPercent = random.pick([0, 1, 5, 20])
         sources = (0..<count).map { number in
-            let chosen = (0..<dice.number(0...maxSources)).map { _ in
-                dice.isLucky(percent: backwardPercent) || number == 0
-                    ? dice.number(0...count - 1) : dice.number(0...number - 1)
+            let chosen = (0..<random.number(0...maxSources)).map { _ in
+                random.isLucky(percent: backwardPercent) || number == 0
+                    ? random.number(0...count - 1) : random.number(0...number - 1)
             }
             return Set(chosen).subtracting([number]).sorted()
         }
@@ -17,14 +17,14 @@ struct CyclicGraph {
 
     /// Creates a graph of about 20 layers, each of at least two operations, with the given number of additional edges
     /// between any two operations. These edges may close cycles.
-    init(layered count: Int, cycles: Int, _ dice: inout SeededRandom) {
+    init(layered count: Int, cycles: Int, _ random: inout SeededRandom) {
         let layerSize = max(2, count / 20)
         var sources = (0..<count).map { number in
             let before = (number / layerSize - 1) * layerSize
-            return before < 0 ? [] : Set((0..<3).map { _ in before + dice.number(0...layerSize - 1) }).sorted()
+            return before < 0 ? [] : Set((0..<3).map { _ in before + random.number(0...layerSize - 1) }).sorted()
         }
         for _ in 0..<cycles {
-            let (one, other) = (dice.number(0...count - 1), dice.number(0...count - 1))
+            let (one, other) = (random.number(0...count - 1), random.number(0...count - 1))
             if one != other, !sources[one].contains(other) { sources[one].append(other) }
         }
         self.sources = sources

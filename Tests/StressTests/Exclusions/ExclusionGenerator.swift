@@ -1,30 +1,30 @@
 import Baton
 
 extension Graph {
-    static func name(_ dice: inout SeededRandom) -> NameNote {
+    static func name(_ random: inout SeededRandom) -> NameNote {
         NameNote(
-            limit: dice.isLucky(percent: 50) ? dice.number(1...4) : nil,
-            scope: dice.pick([.ofQueues, .ofQueues, .process, .ofRound]))
+            limit: random.isLucky(percent: 50) ? random.number(1...4) : nil,
+            scope: random.pick([.ofQueues, .ofQueues, .process, .ofRound]))
     }
 
     /// Returns up to three names. A name may occur twice.
-    func someNames(_ dice: inout SeededRandom) -> [ExclusionNote] {
+    func someNames(_ random: inout SeededRandom) -> [ExclusionNote] {
         if names.isEmpty { return [] }
-        return (0..<dice.pick([1, 1, 2, 3])).map { _ in
-            let name = dice.number(0...names.count - 1)
-            return ExclusionNote(name: name, share: share(of: name, &dice))
+        return (0..<random.pick([1, 1, 2, 3])).map { _ in
+            let name = random.number(0...names.count - 1)
+            return ExclusionNote(name: name, share: share(of: name, &random))
         }
     }
 
-    func share(of name: Int, _ dice: inout SeededRandom) -> ExclusionNote.Share {
-        if let limit = names[name].limit, dice.isLucky(percent: 70) { return .permits(dice.number(1...limit)) }
-        return dice.pick([.exclusive, .exclusive, .shared])
+    func share(of name: Int, _ random: inout SeededRandom) -> ExclusionNote.Share {
+        if let limit = names[name].limit, random.isLucky(percent: 70) { return .permits(random.number(1...limit)) }
+        return random.pick([.exclusive, .exclusive, .shared])
     }
 
     /// Adds exclusions to the node. Unless holders may wait, only nodes that wait for no operation hold exclusions.
-    func addExclusions(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
-        if !dice.isLucky(percent: percent) { return }
-        if holdersWait || node.waitsForNothing { node.exclusions = someNames(&dice) }
+    func addExclusions(to node: inout Node, _ random: inout SeededRandom, percent: Int) {
+        if !random.isLucky(percent: percent) { return }
+        if holdersWait || node.waitsForNothing { node.exclusions = someNames(&random) }
     }
 }
 

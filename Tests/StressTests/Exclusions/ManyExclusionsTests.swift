@@ -18,15 +18,15 @@ import Testing
 
     @Test(.timeLimit(.minutes(30))) func aMillionWithRandomNames() async throws {
         let count = Self.count
-        var dice = SeededRandom(seed: Seeds.chosen ?? 1)
-        let names = ManyNames(200, &dice)
+        var random = SeededRandom(seed: Seeds.chosen ?? 1)
+        let names = ManyNames(200, &random)
         let queues = [1, 2, 4, 16, 64].map { AsyncOperationQueue(maxConcurrentOperationCount: $0, isSuspended: true) }
         let bodies = Atomic<Int>(0)
         var cancelled: [AsyncOperation<Void>] = []
         for number in 0..<count {
-            let claims = names.someClaims(&dice)
+            let claims = names.someClaims(&random)
             // A few bodies suspend while they hold the names.
-            let yields = dice.isLucky(percent: 2) ? dice.number(1...4) : 0
+            let yields = random.isLucky(percent: 2) ? random.number(1...4) : 0
             let operation = AsyncOperation<Void> {
                 names.begin(claims)
                 for _ in 0..<yields { await Task.yield() }
@@ -34,8 +34,8 @@ import Testing
                 bodies.add(1, ordering: .relaxed)
             }
             for claim in claims { operation.addCondition(names.exclusion(claim)) }
-            if dice.isLucky(percent: 10) { operation.priority = dice.pick(OperationPriority.allCases) }
-            queues[dice.number(0...queues.count - 1)].add(operation)
+            if random.isLucky(percent: 10) { operation.priority = random.pick(OperationPriority.allCases) }
+            queues[random.number(0...queues.count - 1)].add(operation)
             // Most of these operations are waiting for their names.
             if number.isMultiple(of: 500) {
                 operation.cancel()
@@ -69,19 +69,19 @@ private final class ManyNames: Sendable {
     private let names: [Name]
     private let faultCount = Atomic<Int>(0)
 
-    init(_ count: Int, _ dice: inout SeededRandom) {
-        names = (0..<count).map { Name(limit: $0.isMultiple(of: 3) ? dice.number(1...8) : nil) }
+    init(_ count: Int, _ random: inout SeededRandom) {
+        names = (0..<count).map { Name(limit: $0.isMultiple(of: 3) ? random.number(1...8) : nil) }
     }
 
     var faults: Int { faultCount.load(ordering: .relaxed) }
 
     /// Returns at most three requests for different names.
-    func someClaims(_ dice: inout SeededRandom) -> [Claim] {
-        Set(dice.some(dice.number(0...3), of: Array(names.indices))).sorted().map { name in
-            if let limit = names[name].limit, dice.isLucky(percent: 80) {
-                return (name, .permits(dice.number(1...limit)))
+    func someClaims(_ random: inout SeededRandom) -> [Claim] {
+        Set(random.some(random.number(0...3), of: Array(names.indices))).sorted().map { name in
+            if let limit = names[name].limit, random.isLucky(percent: 80) {
+                return (name, .permits(random.number(1...limit)))
             }
-            return (name, dice.pick([.exclusive, .shared]))
+            return (name, random.pick([.exclusive, .shared]))
         }
     }
 

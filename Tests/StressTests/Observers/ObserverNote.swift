@@ -23,20 +23,20 @@ struct ObserverNote: Sendable {
 }
 
 extension Plan {
-    static func observers(of graph: Graph, _ dice: inout SeededRandom) -> [ObserverNote] {
-        if dice.isLucky(percent: 60) { return [] }
+    static func observers(of graph: Graph, _ random: inout SeededRandom) -> [ObserverNote] {
+        if random.isLucky(percent: 60) { return [] }
         let added = graph.nodes.filter { !$0.isNested }.map(\.id)
-        let mild: [ObserverNote.Behaviour] = [.quick, .slow(yields: dice.number(1...9)), .stuck]
-        return (0..<dice.number(1...4)).map { _ in
-            let isAddedBeforeStart = dice.isLucky(percent: 60)
-            if !added.isEmpty, dice.isLucky(percent: 40) {
+        let mild: [ObserverNote.Behaviour] = [.quick, .slow(yields: random.number(1...9)), .stuck]
+        return (0..<random.number(1...4)).map { _ in
+            let isAddedBeforeStart = random.isLucky(percent: 60)
+            if !added.isEmpty, random.isLucky(percent: 40) {
                 return ObserverNote(
-                    subject: .node(dice.pick(added)), behaviour: dice.pick(mild),
+                    subject: .node(random.pick(added)), behaviour: random.pick(mild),
                     isAddedBeforeStart: isAddedBeforeStart)
             }
             let all = mild + (graph.isExact ? [.adding] : [.adding, .cancelling])
             return ObserverNote(
-                subject: .queue(dice.number(0...graph.queues.count - 1)), behaviour: dice.pick(all),
+                subject: .queue(random.number(0...graph.queues.count - 1)), behaviour: random.pick(all),
                 isAddedBeforeStart: isAddedBeforeStart)
         }
     }

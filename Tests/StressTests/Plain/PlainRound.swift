@@ -28,28 +28,28 @@ final class PlainRound: Sendable {
     private let state = Locked(State())
 
     init(seed: UInt64, scheduler: SeededScheduler?) {
-        var dice = SeededRandom(seed: seed)
+        var random = SeededRandom(seed: seed)
         self.seed = seed
         isSeeded = scheduler != nil
         queue = AsyncOperationQueue(
-            name: "plain", maxConcurrentOperationCount: dice.number(1...4), executor: scheduler)
+            name: "plain", maxConcurrentOperationCount: random.number(1...4), executor: scheduler)
     }
 
     func play() async {
-        var dice = SeededRandom(seed: seed &+ 1)
-        for _ in 0..<dice.number(1...6) {
-            add((0..<dice.number(1...40)).flatMap { _ in family(&dice) })
-            for _ in 0..<dice.number(0...3) { await Task.yield() }
+        var random = SeededRandom(seed: seed &+ 1)
+        for _ in 0..<random.number(1...6) {
+            add((0..<random.number(1...40)).flatMap { _ in family(&random) })
+            for _ in 0..<random.number(0...3) { await Task.yield() }
         }
         await queue.waitUntilIdle()
     }
 
     /// Creates an operation, and sometimes a few that depend on it.
-    private func family(_ dice: inout SeededRandom) -> [AsyncOperation<Void>] {
-        let first = make(dice.isLucky(percent: 25) ? dice.pick(Deed.allCases) : nil, dice.number(0...1_000))
-        let dependents = dice.isLucky(percent: 10) ? (0..<dice.number(1...3)).map { _ in make() } : []
-        for operation in [first] + dependents where dice.isLucky(percent: dependents.isEmpty ? 10 : 50) {
-            operation.priority = dice.pick([.low, .high])
+    private func family(_ random: inout SeededRandom) -> [AsyncOperation<Void>] {
+        let first = make(random.isLucky(percent: 25) ? random.pick(Deed.allCases) : nil, random.number(0...1_000))
+        let dependents = random.isLucky(percent: 10) ? (0..<random.number(1...3)).map { _ in make() } : []
+        for operation in [first] + dependents where random.isLucky(percent: dependents.isEmpty ? 10 : 50) {
+            operation.priority = random.pick([.low, .high])
         }
         for dependent in dependents { dependent.addDependency(first) }
         return [first] + dependents

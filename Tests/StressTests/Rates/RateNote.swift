@@ -23,18 +23,18 @@ struct RateNote: Sendable {
 }
 
 extension Graph {
-    static func rate(_ dice: inout SeededRandom) -> RateNote {
-        let count = dice.number(1...6)
-        return RateNote(count: count, period: .ticks(count * dice.number(1...4)), burst: dice.number(1...count))
+    static func rate(_ random: inout SeededRandom) -> RateNote {
+        let count = random.number(1...6)
+        return RateNote(count: count, period: .ticks(count * random.number(1...4)), burst: random.number(1...count))
     }
 
     /// Adds rates to some nodes. Nodes with an executor of their own have none, because their bodies begin a little
     /// after their starts were counted.
-    mutating func pace(_ dice: inout SeededRandom) {
-        if !dice.isLucky(percent: 30) { return }
-        rates = (0..<dice.number(1...3)).map { _ in Self.rate(&dice) }
-        for index in nodes.indices where !nodes[index].hasExecutor && dice.isLucky(percent: 30) {
-            nodes[index].rates = Set(dice.some(dice.pick([1, 1, 2]), of: Array(rates.indices))).sorted()
+    mutating func pace(_ random: inout SeededRandom) {
+        if !random.isLucky(percent: 30) { return }
+        rates = (0..<random.number(1...3)).map { _ in Self.rate(&random) }
+        for index in nodes.indices where !nodes[index].hasExecutor && random.isLucky(percent: 30) {
+            nodes[index].rates = Set(random.some(random.pick([1, 1, 2]), of: Array(rates.indices))).sorted()
         }
     }
 }

@@ -71,56 +71,56 @@ struct CallNote: Sendable {
 
 extension ServicePlan {
     init(seed: UInt64, callCounts: ClosedRange<Int>) {
-        var dice = SeededRandom(seed: seed &* 0x9FB2_1C65 &+ 5)
-        widths = (0..<dice.number(1...2)).map { _ in dice.pick([1, 2, 4, 64]) }
-        let length = dice.pick([20, 60, 200])
-        services = (0..<dice.number(1...3)).map { _ in Self.service(&dice, length) }
-        if dice.isLucky(percent: 20) {
-            suspension = (.ticks(dice.number(0...length)), .ticks(dice.number(1...length / 2)))
+        var random = SeededRandom(seed: seed &* 0x9FB2_1C65 &+ 5)
+        widths = (0..<random.number(1...2)).map { _ in random.pick([1, 2, 4, 64]) }
+        let length = random.pick([20, 60, 200])
+        services = (0..<random.number(1...3)).map { _ in Self.service(&random, length) }
+        if random.isLucky(percent: 20) {
+            suspension = (.ticks(random.number(0...length)), .ticks(random.number(1...length / 2)))
         }
-        let failing = dice.pick([5, 20, 60])
-        let unusual = dice.pick([0, 10, 30])
-        for id in 0..<dice.number(callCounts) { calls.append(call(id, &dice, length, failing, unusual)) }
+        let failing = random.pick([5, 20, 60])
+        let unusual = random.pick([0, 10, 30])
+        for id in 0..<random.number(callCounts) { calls.append(call(id, &random, length, failing, unusual)) }
     }
 
-    private static func service(_ dice: inout SeededRandom, _ length: Int) -> ServiceNote {
-        let outages = (0..<dice.number(0...2)).map { _ in
-            let begin = dice.number(0...length)
-            return Duration.ticks(begin)..<Duration.ticks(begin + dice.number(1...length / 2))
+    private static func service(_ random: inout SeededRandom, _ length: Int) -> ServiceNote {
+        let outages = (0..<random.number(0...2)).map { _ in
+            let begin = random.number(0...length)
+            return Duration.ticks(begin)..<Duration.ticks(begin + random.number(1...length / 2))
         }
         return ServiceNote(
-            failures: dice.pick([1, 1, 2, 3, 5]), openTime: .ticks(dice.pick([0, 1, 4, 10, 30])), outages: outages,
-            rate: dice.isLucky(percent: 40) ? Graph.rate(&dice) : nil)
+            failures: random.pick([1, 1, 2, 3, 5]), openTime: .ticks(random.pick([0, 1, 4, 10, 30])), outages: outages,
+            rate: random.isLucky(percent: 40) ? Graph.rate(&random) : nil)
     }
 
     private mutating func call(
-        _ id: Int, _ dice: inout SeededRandom, _ length: Int, _ failing: Int, _ unusual: Int
+        _ id: Int, _ random: inout SeededRandom, _ length: Int, _ failing: Int, _ unusual: Int
     ) -> CallNote {
         var call = CallNote(
-            id: id, service: dice.number(0...services.count - 1), queue: dice.number(0...widths.count - 1),
-            addedAt: .ticks(dice.number(0...length)), duration: .ticks(dice.pick([0, 0, 1, 2, 6])),
-            ending: dice.isLucky(percent: failing) ? dice.pick([.failure, .failure, .rejection]) : .success)
-        call.isNested = dice.isLucky(percent: unusual / 2)
-        if dice.isLucky(percent: unusual) { call.failedAttempts = dice.number(1...2) }
-        if dice.isLucky(percent: unusual) { call.limit = .ticks(dice.number(1...3)) }
-        if dice.isLucky(percent: unusual), !call.isNested { call.cancelledAfter = .ticks(dice.number(0...8)) }
-        if dice.isLucky(percent: unusual) { call.guardBefore = Self.condition(&dice) }
-        if dice.isLucky(percent: unusual) { call.guardAfter = Self.condition(&dice) }
-        call.asksTwice = dice.isLucky(percent: unusual)
-        call.hasExclusion = dice.isLucky(percent: unusual)
-        if dice.isLucky(percent: unusual) { call.lastStep = dice.number(0...3) }
+            id: id, service: random.number(0...services.count - 1), queue: random.number(0...widths.count - 1),
+            addedAt: .ticks(random.number(0...length)), duration: .ticks(random.pick([0, 0, 1, 2, 6])),
+            ending: random.isLucky(percent: failing) ? random.pick([.failure, .failure, .rejection]) : .success)
+        call.isNested = random.isLucky(percent: unusual / 2)
+        if random.isLucky(percent: unusual) { call.failedAttempts = random.number(1...2) }
+        if random.isLucky(percent: unusual) { call.limit = .ticks(random.number(1...3)) }
+        if random.isLucky(percent: unusual), !call.isNested { call.cancelledAfter = .ticks(random.number(0...8)) }
+        if random.isLucky(percent: unusual) { call.guardBefore = Self.condition(&random) }
+        if random.isLucky(percent: unusual) { call.guardAfter = Self.condition(&random) }
+        call.asksTwice = random.isLucky(percent: unusual)
+        call.hasExclusion = random.isLucky(percent: unusual)
+        if random.isLucky(percent: unusual) { call.lastStep = random.number(0...3) }
         // A group runs once, and its rate would count the start of the group alone.
-        if dice.isLucky(percent: unusual / 2), call.failedAttempts == 0 { call.isGroup = true }
+        if random.isLucky(percent: unusual / 2), call.failedAttempts == 0 { call.isGroup = true }
         let children = calls.filter { $0.isNested && $0.service != call.service && !hasParent($0.id) }.map(\.id)
         // A child runs once, so its parent must not run again.
-        let hasChild = !call.isGroup && call.failedAttempts == 0 && !children.isEmpty && dice.isLucky(percent: 50)
-        if hasChild { call.child = dice.pick(children) }
+        let hasChild = !call.isGroup && call.failedAttempts == 0 && !children.isEmpty && random.isLucky(percent: 50)
+        if hasChild { call.child = random.pick(children) }
         return call
     }
 
     private func hasParent(_ id: Int) -> Bool { calls.contains { $0.child == id } }
 
-    private static func condition(_ dice: inout SeededRandom) -> CallNote.Guard {
-        dice.isLucky(percent: 40) ? .skip(yields: dice.number(0...3)) : .satisfied(yields: dice.number(0...3))
+    private static func condition(_ random: inout SeededRandom) -> CallNote.Guard {
+        random.isLucky(percent: 40) ? .skip(yields: random.number(0...3)) : .satisfied(yields: random.number(0...3))
     }
 }

@@ -41,7 +41,7 @@ struct DeadlockedCycle {
             reference.cycleLink = .width(of: group, width)
         } else {
             let isHeldByNext = obstacle.holder === next && ExclusionManager.wait(of: next, upTo: 1) == nil
-            let isBody = next.withLife { $0.phase == .executing && $0.optionalState?.childGroups.isEmpty != false }
+            let isBody = next.withLifecycle { $0.phase == .executing && $0.optionalState?.childGroups.isEmpty != false }
             reference.cycleLink = .exclusion("\(obstacle.name)", isHeldByNext: isHeldByNext, isNextBody: isBody)
         }
         return reference

@@ -87,7 +87,7 @@ enum Deadlocks {
 
 extension AnyOperation {
     /// The number that distinguishes the claims of the operation.
-    final var claimNumber: UInt32 { withLife { $0.optionalState?.preconditions.requests ?? 0 } }
+    final var claimNumber: UInt32 { withLifecycle { $0.optionalState?.preconditions.requests ?? 0 } }
 
     /// Fails the operation if it still waits for the exclusions of the claim with this number.
     final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32) {
@@ -96,7 +96,7 @@ extension AnyOperation {
             case evaluation(UnsafeContinuation<OperationError?, Never>)
         }
         let error = OperationError.exclusionDeadlock(path)
-        let end = withLife { life -> End? in
+        let end = withLifecycle { life -> End? in
             guard let preconditions = life.optionalState?.preconditions, preconditions.requests == number else {
                 return nil
             }
@@ -205,7 +205,7 @@ extension AnyOperation {
     }
 
     /// True if the operation holds exclusions or waits for some.
-    private final var hasClaim: Bool { withLife { $0.optionalState?.preconditions.hasClaim ?? false } }
+    private final var hasClaim: Bool { withLifecycle { $0.optionalState?.preconditions.hasClaim ?? false } }
 }
 
 extension ExclusionTable.BlockerSearch {

@@ -1,4 +1,4 @@
-/// Draws a picture as lines of text. A pure function of the picture and the size of the terminal.
+/// Draws a snapshot as lines of text. A pure function of the snapshot and the size of the terminal.
 struct LiveRenderer: Sendable {
     /// The largest number of columns of a line.
     var width: Int
@@ -16,21 +16,21 @@ struct LiveRenderer: Sendable {
 
     private var mark: String { TerminalText.mark(hasUnicode: hasUnicode) }
 
-    func lines(_ picture: LivePicture) -> [String] {
-        if picture.stages.isEmpty { return [TerminalText.clip("no operations yet", to: width, mark: mark)] }
-        let failures = picture.failures.suffix(max(0, min(picture.failures.count, height / 4)))
+    func lines(_ snapshot: LiveSnapshot) -> [String] {
+        if snapshot.stages.isEmpty { return [TerminalText.clip("no operations yet", to: width, mark: mark)] }
+        let failures = snapshot.failures.suffix(max(0, min(snapshot.failures.count, height / 4)))
         // A terminal with few rows needs them for the counts.
-        let showsSuspension = picture.isSuspended && height - failures.count > 2
+        let showsSuspension = snapshot.isSuspended && height - failures.count > 2
         let room = max(1, height - failures.count - (showsSuspension ? 1 : 0))
-        var shown = picture.stages
+        var shown = snapshot.stages
         var more: String?
         // The sum takes a line, and so does the number of stages that are not shown.
         if shown.count > 1, shown.count + 1 > room {
             let fitting = max(0, room - 2)
             more = "\(mark) and \(shown.count - fitting) more stages"
-            shown = mostTelling(fitting, of: picture.stages)
+            shown = mostTelling(fitting, of: snapshot.stages)
         }
-        var lines = table(picture.stages.count > 1 ? shown + [picture.whole] : shown)
+        var lines = table(snapshot.stages.count > 1 ? shown + [snapshot.whole] : shown)
         // The number stands before the sum. If there is room for one line only, that line is the sum.
         if let more, room > 1 { lines.insert(TerminalText.clip(more, to: width, mark: mark), at: lines.count - 1) }
         if showsSuspension { lines.append(TerminalText.clip(LiveFormatter.suspension, to: width, mark: mark)) }

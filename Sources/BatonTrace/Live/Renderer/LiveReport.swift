@@ -18,29 +18,29 @@ struct LiveReport: Sendable {
     ///
     /// A stage whose operations are added one by one ends again and again. Its end is reported again when the number of
     /// finished operations has doubled.
-    mutating func lines(_ picture: LivePicture) -> [String] {
+    mutating func lines(_ snapshot: LiveSnapshot) -> [String] {
         var lines: [String] = []
-        if picture.isSuspended != toldSuspension {
-            toldSuspension = picture.isSuspended
-            lines.append(picture.isSuspended ? LiveFormatter.suspension : "the queue is resumed")
+        if snapshot.isSuspended != toldSuspension {
+            toldSuspension = snapshot.isSuspended
+            lines.append(snapshot.isSuspended ? LiveFormatter.suspension : "the queue is resumed")
         }
-        for (index, stage) in picture.stages.enumerated() where stage.begin != nil && !stage.isOver {
+        for (index, stage) in snapshot.stages.enumerated() where stage.begin != nil && !stage.isOver {
             if begun.insert(index).inserted { lines.append("\(stage.name): begins") }
         }
-        for failure in picture.newFailures {
+        for failure in snapshot.newFailures {
             lines.append("\(TerminalText.line(failure.operation)) failed: \(failure.text)")
         }
-        if picture.unreportedFailures > 0 {
-            let noun = picture.unreportedFailures == 1 ? "other" : "others"
-            lines.append("\(picture.unreportedFailures) \(noun) failed")
+        if snapshot.unreportedFailures > 0 {
+            let noun = snapshot.unreportedFailures == 1 ? "other" : "others"
+            lines.append("\(snapshot.unreportedFailures) \(noun) failed")
         }
-        if picture.newDependencyFailures > 0 {
-            let isOne = picture.newDependencyFailures == 1
+        if snapshot.newDependencyFailures > 0 {
+            let isOne = snapshot.newDependencyFailures == 1
             lines.append(
-                "\(picture.newDependencyFailures) \(isOne ? "operation" : "operations") failed because what "
+                "\(snapshot.newDependencyFailures) \(isOne ? "operation" : "operations") failed because what "
                     + "\(isOne ? "it" : "they") needed had failed")
         }
-        for (index, stage) in picture.stages.enumerated() where stage.isOver {
+        for (index, stage) in snapshot.stages.enumerated() where stage.isOver {
             if stage.finished < 2 * (toldAtEnd[index] ?? 0) { continue }
             if let line = end(stage, index) { lines.append(line) }
         }
@@ -48,10 +48,10 @@ struct LiveReport: Sendable {
     }
 
     /// Returns lines for the stages whose last state has not been reported, and a total.
-    mutating func summary(_ picture: LivePicture) -> [String] {
-        var lines = lines(picture)
+    mutating func summary(_ snapshot: LiveSnapshot) -> [String] {
+        var lines = lines(snapshot)
         var untold = 0
-        for (index, stage) in picture.stages.enumerated() {
+        for (index, stage) in snapshot.stages.enumerated() {
             if lines.count >= Self.maxStagesInSummary {
                 if toldAtEnd[index] != stage.finished || !stage.isOver { untold += 1 }
             } else if let line = end(stage, index) {
@@ -59,13 +59,13 @@ struct LiveReport: Sendable {
             }
         }
         if untold > 0 { lines.append("\(mark) and \(untold) more \(untold == 1 ? "stage" : "stages")") }
-        lines.append(Self.total(picture))
+        lines.append(Self.total(snapshot))
         return lines
     }
 
     /// Returns one line for all stages together.
-    static func total(_ picture: LivePicture) -> String {
-        let whole = picture.whole
+    static func total(_ snapshot: LiveSnapshot) -> String {
+        let whole = snapshot.whole
         let noun = whole.total == 1 ? "operation" : "operations"
         let counts = whole.total == 0 ? "" : ": \(LiveFormatter.counts(whole))"
         return "\(whole.total) \(noun)\(counts)" + (LiveFormatter.span(whole).map { " in \($0)" } ?? "")

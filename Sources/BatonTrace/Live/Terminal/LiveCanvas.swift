@@ -13,32 +13,32 @@ struct LiveCanvas {
 
     var isRedrawn: Bool { output.ability.isRedrawn }
 
-    /// Shows a picture. Returns false if the reader is gone or the terminal was restored, so that nothing more is to be
-    /// written.
-    mutating func show(_ picture: LivePicture) -> Bool {
-        if isRedrawn { return redraw(picture) }
-        return write(lines: report.lines(picture))
+    /// Shows a snapshot. Returns false if the reader is gone or the terminal was restored, so that nothing more is to
+    /// be written.
+    mutating func show(_ snapshot: LiveSnapshot) -> Bool {
+        if isRedrawn { return redraw(snapshot) }
+        return write(lines: report.lines(snapshot))
     }
 
     /// Writes the last state and a summary.
-    mutating func end(_ picture: LivePicture) {
+    mutating func end(_ snapshot: LiveSnapshot) {
         if !isRedrawn {
-            _ = write(lines: report.summary(picture))
-        } else if redraw(picture) {
+            _ = write(lines: report.summary(snapshot))
+        } else if redraw(snapshot) {
             let mark = TerminalText.mark(hasUnicode: output.ability.hasUnicode)
-            let total = LiveReport.total(picture)
+            let total = LiveReport.total(snapshot)
             _ = write(lines: [TerminalText.clip(total, to: max(1, output.size().columns - 1), mark: mark)])
         }
     }
 
-    private mutating func redraw(_ picture: LivePicture) -> Bool {
+    private mutating func redraw(_ snapshot: LiveSnapshot) -> Bool {
         let size = output.size()
         // The last column is not used, because terminals do not agree on where the cursor is after it was written. The
         // last row is reserved for the cursor.
         let renderer = LiveRenderer(
             width: max(1, size.columns - 1), height: max(1, size.rows - 1), hasColour: output.ability.hasColour,
             hasUnicode: output.ability.hasUnicode, knowsTotals: knowsTotals)
-        guard let text = frame.next(renderer.lines(picture), columns: size.columns) else {
+        guard let text = frame.next(renderer.lines(snapshot), columns: size.columns) else {
             return !output.redrawGuard.isClosed
         }
         return output.redrawGuard.whileDrawing(on: output.descriptor) {

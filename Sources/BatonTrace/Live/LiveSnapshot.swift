@@ -1,6 +1,6 @@
 /// The numbers that a live view shows. Their memory is bounded by the numbers of stages and kept failures, and by
 /// ``LiveModel/maxNewFailures``.
-struct LivePicture: Sendable, Equatable {
+struct LiveSnapshot: Sendable, Equatable {
     /// True if the queue is suspended.
     var isSuspended = false
     /// The stages, in the order in which their first operations appeared.
@@ -9,11 +9,11 @@ struct LivePicture: Sendable, Equatable {
     var whole = LiveStage(name: "all")
     /// The most recent failures that no other failure has caused, the oldest first.
     var failures: [LiveFailure] = []
-    /// The first 10,000 such failures since the previous picture.
+    /// The first 10,000 such failures since the previous snapshot.
     var newFailures: [LiveFailure] = []
-    /// The number of failures since the previous picture beyond those in ``newFailures``.
+    /// The number of failures since the previous snapshot beyond those in ``newFailures``.
     var unreportedFailures = 0
-    /// The number of operations that have failed since the previous picture because an operation that they needed had
+    /// The number of operations that have failed since the previous snapshot because an operation that they needed had
     /// failed.
     var newDependencyFailures = 0
 }

@@ -1,6 +1,6 @@
 /// The children of a group, or the operations of an iteration, that have not ended, in the order in which they were
 /// appended. The memory is proportional to the number of unfinished operations.
-struct UnendedOperations<Operation> {
+struct UnfinishedOperations<Operation> {
     /// The entries in the order of their places. An entry is empty once its operation has ended, and is removed later.
     private var entries: [(place: Int, operation: Operation?)] = []
     private var givenCount = 0
