@@ -89,7 +89,7 @@ enum TimelinePage {
         title="Enter: the next match; Shift and Enter: the one before">
         <label>Rows <select id="group" aria-label="Group rows"><option value="stage">by stage</option>
         <option value="lane">by lane</option></select></label>
-        <span class="buttons"><button id="out" title="Zoom out (−)">−</button>\
+        <span class="buttons"><button id="out" title="Zoom out (−)">−</button>
         <button id="fit" title="All (0)">All</button>
         <button id="in" title="Zoom in (+)">+</button>
         <button id="path" title="Zoom to the critical path (c)">Critical path</button>

@@ -21,7 +21,7 @@ extension TraceSummary: CustomStringConvertible {
             if !namedWaits.isEmpty, namedWaits[0].time >= longest / 1000 { lines.append(names) }
         }
         if !levers.isEmpty {
-            lines.append("Critical path, \(criticalPath.duration.inShort): \(chain)")
+            lines.append("Critical path, \(criticalPath)")
             if leadTime >= duration / 20 {
                 lines.append("It begins \(leadTime.inShort) after the first event: add its first operation sooner.")
             }
@@ -37,9 +37,15 @@ extension TraceSummary: CustomStringConvertible {
         let words: [(TracedOperation.Outcome, String)] = [
             (.success, "succeeded"), (.failure, "failed"), (.cancelled, "cancelled"), (.skipped, "skipped"),
         ]
-        var parts = words.compactMap { outcome, word in outcomes[outcome].map { "\($0) \(word)" } }
+        var parts = words.compactMap { outcome, word in
+            outcomes[outcome].map { "\($0) \(word)" + (outcome == .failure ? notRun : "") }
+        }
         if unfinishedCount > 0 { parts.append("\(unfinishedCount) unfinished") }
         return parts.joined(separator: ", ")
+    }
+
+    private var notRun: String {
+        failedBeforeRunCount > 0 ? " (\(failedBeforeRunCount) of them without having run)" : ""
     }
 
     /// The exclusions and rates with the longest waits.
@@ -50,17 +56,20 @@ extension TraceSummary: CustomStringConvertible {
         return "Exclusions and rates: \(parts.joined(separator: ", "))."
     }
 
-    /// The names of the first and the last operations on the critical path.
-    private var chain: String {
-        let names = criticalPath.operations.map(\.name.singleLine)
-        let shown = names.count > 8 ? names.prefix(4) + ["… \(names.count - 8) more …"] + names.suffix(4) : names[...]
-        return shown.joined(separator: " → ")
-    }
-
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     fileprivate static func count(_ number: Int, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+    }
+}
+
+extension CriticalPath: CustomStringConvertible {
+    /// The duration, and the names of the first four and the last four operations on the path.
+    public var description: String {
+        if operations.isEmpty { return "no operations" }
+        let names = operations.map(\.name.singleLine)
+        let shown = names.count > 8 ? names.prefix(4) + ["… \(names.count - 8) more …"] + names.suffix(4) : names[...]
+        return "\(duration.inShort): \(shown.joined(separator: " → "))"
     }
 }
 

@@ -34,6 +34,8 @@ public struct TraceSummary: Sendable, Hashable {
     public let operationCount: Int
     /// The number of operations with each outcome.
     public let outcomes: [TracedOperation.Outcome: Int]
+    /// The number of operations that failed without having run, most often because of an operation that they needed.
+    public let failedBeforeRunCount: Int
     /// The number of operations that have not finished.
     public let unfinishedCount: Int
     /// The number of failed attempts that another attempt followed.
@@ -91,6 +93,7 @@ extension Trace {
         let path = criticalPath()
         return TraceSummary(
             duration: duration, operationCount: operations.count, outcomes: outcomes,
+            failedBeforeRunCount: operations.lazy.filter { $0.outcome == .failure && $0.started == nil }.count,
             unfinishedCount: operations.lazy.filter { $0.outcome == nil }.count,
             retryCount: operations.reduce(0) { $0 + $1.retryCount },
             runningTime: operations.reduce(.zero) { $0 + $1.runningTime(until: end) },

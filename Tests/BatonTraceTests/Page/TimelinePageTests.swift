@@ -32,6 +32,7 @@ import Testing
         #expect(
             !page.contains("http:") && !page.contains("https:") && !page.contains(" src=") && !page.contains("@import"))
         #expect(page.contains("default-src 'none'"))
+        #expect(!page.contains("\\\n"))
     }
 
     @Test func aRowSaysWhatHappened() throws {

@@ -93,6 +93,18 @@ import Testing
         #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))
     }
 
+    @Test("The text says how many operations failed without having run, and a path describes itself")
+    func dependentsThatDidNotRun() {
+        var sketch = Sketch()
+        let load = sketch.add("load", 0, ready: 0, start: 0, end: 100, outcome: .failure)
+        sketch.add("save", 0, after: [load], end: 100, outcome: .failure)
+        let summary = sketch.trace.summary()
+        #expect(summary.failedBeforeRunCount == 1)
+        #expect("\(summary)".hasPrefix("2 operations in 100 ms: 2 failed (1 of them without having run).\n"))
+        #expect("\(summary.criticalPath)" == "100 ms: load")
+        #expect("\(Sketch().trace.criticalPath())" == "no operations")
+    }
+
     @Test("The text names the exclusions and rates that operations waited for")
     func namesAreTold() {
         var sketch = Sketch()
