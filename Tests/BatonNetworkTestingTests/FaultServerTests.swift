@@ -142,6 +142,27 @@ import Testing
         #expect(client.receiveBody() == "b")
     }
 
+    @Test("A script waits for bytes that no step has read, and leaves them to the next step")
+    func bytesThatWait() async throws {
+        defer { server.stop() }
+        server.on("/", readsBodyFirst: false, .send("a"), .waitForBytes, .send("b"), .readBody, .close)
+        server.on("/next", .send("c"), .waitForBytes, .send("d"))
+        server.on("/closed", .send("e"), .waitForBytes, .send("f"))
+        let first = try client()
+        first.sendHead("POST / HTTP/1.1", "Content-Length: 5")
+        #expect(first.receive(1) == "a")
+        first.send("hello")
+        #expect(first.receiveAll() == "b")
+        #expect(server.requests.first?.body == Data("hello".utf8))
+        let second = try client()
+        second.sendHead("GET /next HTTP/1.1")
+        #expect(second.receive(1) == "c")
+        second.sendHead("GET /closed HTTP/1.1")
+        #expect(second.receive(2) == "de")
+        second.close()
+        #expect(try await server.waitForEnd(ofConnection: 1) == .closedByClient)
+    }
+
     // MARK: Reading
 
     @Test("A request is recorded with its method, target, fields and body")

@@ -37,7 +37,7 @@ later requests. The server ignores the paths of requests. It needs only the stan
   too-short            200, with fewer bytes than the head promises
   ping                 no response, but a ping every 100 ms
   drop                 the connection is closed after the head of the request
-  late                 like ok, and 20 ms later bytes that belong to no response
+  late                 like ok, and bytes that belong to no response when the next request arrives
   after=N              the request waits until N requests have begun on all connections, then like ok
 
 Over HTTP/1.1 the body of a response is the target of the request. The server takes both versions of a client that
@@ -49,6 +49,7 @@ It prints a line for each request that begins (`request CONNECTION STREAM`), end
 cancelled by the client (`cancel CONNECTION STREAM`), and for each connection that ends (`closed CONNECTION`).
 """
 import os
+import select
 import socket
 import ssl
 import struct
@@ -155,7 +156,7 @@ class PlainConnection:
             count_of_requests.wait(int(count))
         self.link.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(target)}\r\n\r\n{target}".encode())
         if step == "late":
-            time.sleep(0.02)
+            select.select([self.link], [], [])
             self.link.sendall(b"<html>")
 
 

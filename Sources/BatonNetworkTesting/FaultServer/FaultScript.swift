@@ -9,6 +9,7 @@ public struct FaultStep: Sendable {
         case sendRepeatedly(Data, count: Int)
         case pause(Duration)
         case waitForRelease(String)
+        case waitForBytes
         case readBody
         case readBodySlowly(count: Int, every: Duration)
         case close
@@ -98,6 +99,12 @@ public struct FaultStep: Sendable {
     ///
     /// - Parameter key: The key that the test releases. A released key stays released.
     public static func waitForRelease(_ key: String) -> FaultStep { FaultStep(action: .waitForRelease(key)) }
+
+    /// Waits until the peer has sent bytes that no step has read, such as a part of the body or the next request. The
+    /// bytes remain unread.
+    ///
+    /// If the peer closes the connection first, the script ends.
+    public static var waitForBytes: FaultStep { FaultStep(action: .waitForBytes) }
 
     /// Reads the rest of the request's body.
     public static var readBody: FaultStep { FaultStep(action: .readBody) }

@@ -127,6 +127,8 @@ struct ServerConnection {
             try pause(duration)
         case .waitForRelease(let key):
             while !server.isReleased(key) { try waitForWake(until: nil) }
+        case .waitForBytes:
+            if pending.isEmpty { try receive() }
         case .readBody:
             if let current { try readBody(of: current) }
         case .readBodySlowly(let count, let interval):

@@ -43,37 +43,58 @@
             }
         }
 
-        /// The uploads used to take more than a second each. Tests that run beside this one may keep all threads of
-        /// Swift's pool, so it has a process of its own.
-        @Test("The end of a connection or of a response is noticed at once while the body is stalled")
-        func endsWhileStalled() async {
-            await #expect(processExitsWith: .success) {
+        /// A transport that calls a closure when the head of a response has arrived.
+        private struct HeadWatcher: HTTPTransport {
+            let transport: CurlTransport
+            let hasHead: @Sendable () -> Void
+
+            func send(
+                _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
+            ) async throws -> HTTPAnswer {
+                let answer = try await transport.send(request, body: body, sent: sent)
+                hasHead()
+                return answer
+            }
+        }
+
+        /// A transfer whose body is stalled is checked every second, and this test must not need such a check. An
+        /// upload that is slower than half a second is repeated, because the machine may be busy. Tests that run beside
+        /// this one may keep all threads of Swift's pool, so it has a process of its own.
+        @Test(
+            "The end of a connection or of a response is noticed at once while the body is stalled",
+            arguments: ["/close", "/closing", "/answered", "/part", "/"])
+        func endsWhileStalled(_ path: String) async {
+            await #expect(processExitsWith: .success) { [path] in
                 let faults = try FaultServer()
-                let pause = FaultStep.pause(.milliseconds(30))
-                faults.on("/close", readsBodyFirst: false, pause, .closeAfterReading)
-                faults.on("/closing", readsBodyFirst: false, pause, .answer(200, ["Connection: close"]))
-                faults.on("/answered", readsBodyFirst: false, .answer(), pause, .closeAfterReading)
-                faults.on("/part", readsBodyFirst: false, .answerHead(200), .send("part"), pause, .closeAfterReading)
+                let end = FaultStep.closeAfterReading
+                // The server reacts when the first piece of the body has arrived, or the client has received the head.
+                faults.on("/close", readsBodyFirst: false, .waitForBytes, end)
+                faults.on("/closing", readsBodyFirst: false, .waitForBytes, .answer(200, ["Connection: close"]))
                 let secure = await PythonServer("http2.py", [PythonServer.certificate("good").path, "http1 drop"])
                 var configuration = CurlTransport.Configuration()
                 configuration.certificateAuthorities = PythonServer.certificate("authority")
-                let drop = URL(string: "https://localhost:\(secure.port)/")!
-                let urls = ["/close", "/closing", "/answered", "/part"].map { faults.url($0) } + [drop]
-                let began = ContinuousClock.now
+                let url = path == "/" ? URL(string: "https://localhost:\(secure.port)/")! : faults.url(path)
                 for length in [nil, 10] as [Int64?] {
-                    for url in urls {
+                    var times: [Duration] = []
+                    repeat {
+                        let head = "head \(length ?? 0) \(times.count)"
+                        faults.on("/answered", readsBodyFirst: false, .answer(), .waitForRelease(head), end)
+                        faults.on(
+                            "/part", readsBodyFirst: false, .answerHead(200), .send("part"), .waitForRelease(head), end)
+                        let transport = HeadWatcher(transport: CurlTransport(configuration)) { faults.release(head) }
                         let upload = HTTPUpload(EarlyResponseTests().quiet("hello", length: length), to: url)
-                        let answer = await outcome(upload.transport(CurlTransport(configuration)))
-                        if ["/close", "/"].contains(url.path) {
+                        let began = ContinuousClock.now
+                        let answer = await outcome(upload.transport(transport))
+                        times.append(ContinuousClock.now - began)
+                        if ["/close", "/"].contains(path) {
                             precondition(answer.httpError?.reason == .connectionBroken, "\(url): \(answer)")
                         } else {
                             let status = try answer.get().status
                             precondition(status == 200)
                         }
-                    }
+                        precondition(times.count < 20, "\(times)")
+                    } while times[times.count - 1] > .milliseconds(500)
                 }
-                let time = ContinuousClock.now - began
-                precondition(time < .seconds(8), "it took \(time)")
             }
         }
 
