@@ -9,7 +9,7 @@ its parent has ended. It needs only the standard library.
                                                 it requires a certificate from the client
     server.py proxy [USER:PASSWORD | STATUS]    is a proxy that requires a password, or refuses every tunnel
                                                 with a status
-    server.py socks                             is a SOCKS 5 proxy (RFC 1928) without a password
+    server.py socks [USER:PASSWORD]             is a SOCKS 5 proxy (RFC 1928), which may require a password (RFC 1929)
 
 The path and query of a request determine the response:
 
@@ -455,9 +455,20 @@ class SocksProxy(socketserver.StreamRequestHandler):
     """A SOCKS 5 proxy that connects to everything."""
 
     def handle(self):
+        word = sys.argv[2] if len(sys.argv) > 2 else ""
         _, count = self.rfile.read(2)
-        self.rfile.read(count)
-        self.wfile.write(b"\x05\x00")
+        method = 2 if word else 0
+        if method not in self.rfile.read(count):
+            self.wfile.write(b"\x05\xff")
+            return
+        self.wfile.write(bytes([5, method]))
+        if word:
+            self.rfile.read(1)
+            user, password = (self.rfile.read(self.rfile.read(1)[0]).decode() for _ in range(2))
+            is_right = f"{user}:{password}" == word
+            self.wfile.write(bytes([1, 0 if is_right else 1]))
+            if not is_right:
+                return
         kind = self.rfile.read(4)[3]
         host = socket.inet_ntoa(self.rfile.read(4)) if kind == 1 else self.rfile.read(self.rfile.read(1)[0]).decode()
         port = int.from_bytes(self.rfile.read(2), "big")

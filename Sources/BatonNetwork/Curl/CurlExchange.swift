@@ -322,10 +322,7 @@
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             connections.recordEvent()
             noteActivity()
-            if isConnecting {
-                receive(lineOfTunnel: line)
-                return true
-            }
+            if isConnecting { return receive(lineOfTunnel: line) }
             switch parser.line(line) {
             case .more: return true
             case .head(var head):
@@ -357,12 +354,20 @@
             }
         }
 
-        /// Receives a line of the head with which the proxy answers the request for a tunnel. libcurl decides what it
-        /// means.
-        private func receive(lineOfTunnel line: UnsafeRawBufferPointer) {
-            guard case .head(let head) = tunnelParser.line(line) else { return }
-            tunnelParser = HeadParser(url: nil)
-            retryAfterOfProxy = RetryAfter.delay(head, now: Date())
+        /// Receives a line of the head with which the proxy answers the request for a tunnel. Returns false if the
+        /// transfer has to be stopped. In other cases, libcurl decides what the head means.
+        private func receive(lineOfTunnel line: UnsafeRawBufferPointer) -> Bool {
+            switch tunnelParser.line(line) {
+            case .more: return true
+            case .head(let head):
+                tunnelParser = HeadParser(url: nil)
+                retryAfterOfProxy = RetryAfter.delay(head, now: Date())
+                // libcurl would wait for the body of this response.
+                return head.status == 407 ? fail(.proxyRefused(proxy: proxy, status: 407)) : true
+            case .invalid:
+                // libcurl would wait for an empty line. It ignores the length of a head that makes a tunnel.
+                return tunnelParser.hasStatus || fail(.proxyNotReached(proxy: proxy, "its answer is not HTTP"))
+            }
         }
 
         private func noteVersion() {

@@ -58,6 +58,7 @@
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
                 return .invalidAnswer(isAboutConnection ? "it is not HTTP" : words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
+            case CURLE_PROXY where isDeniedForGood: return .proxyDenied(proxy: proxy, words)
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
                 return hasDescriptors ? .proxyNotReached(proxy: proxy, words) : .tooManyOpenFiles
             case CURLE_COULDNT_CONNECT: return connectionReason(request)
@@ -155,6 +156,17 @@
         }
 
         // MARK: Proxies
+
+        /// A Boolean value that indicates whether a SOCKS proxy has given an answer that it will give again: it accepts
+        /// neither the credentials nor their absence, or does not allow the connection.
+        private var isDeniedForGood: Bool {
+            let answers = [
+                CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_LONG_USER, CURLPX_LONG_PASSWD, CURLPX_LONG_HOSTNAME,
+                CURLPX_IDENTD, CURLPX_IDENTD_DIFFER, CURLPX_GSSAPI, CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION,
+                CURLPX_REPLY_NOT_ALLOWED, CURLPX_REPLY_COMMAND_NOT_SUPPORTED, CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED,
+            ]
+            return answers.contains { handle.number(CURLINFO_PROXY_ERROR) == Int($0.rawValue) }
+        }
 
         /// Returns whether the host of the proxy has characters that libcurl may be unable to convert. The host of a
         /// request has its ASCII form already.

@@ -32,6 +32,9 @@ struct HeadParser {
 
     init(url: URL?) { self.url = url }
 
+    /// A Boolean value that indicates whether the first line was a status line.
+    var hasStatus: Bool { isComplete || status != nil || !interimHeads.isEmpty }
+
     mutating func line(_ bytes: UnsafeRawBufferPointer) -> Step {
         byteCount += bytes.count
         if isComplete {

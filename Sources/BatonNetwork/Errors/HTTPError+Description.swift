@@ -30,7 +30,7 @@ extension HTTPError: CustomStringConvertible {
     private var way: String {
         let target = redirectedTo.map { ", redirected to \($0)" } ?? ""
         switch reason {
-        case .proxyNotReached, .proxyRefused, .invalidRequest: return target
+        case .proxyNotReached, .proxyDenied, .proxyRefused, .invalidRequest: return target
         default: return target + (proxy.map { ", through the proxy \($0)" } ?? "")
         }
     }
@@ -54,8 +54,11 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .hostNotReached(let text):
             "the host was not reached (\(text)). Check host and port, and the network"
         case .proxyNotReached(let proxy, let text):
-            "the proxy \(proxy) was not reached (\(text)). Check the address of the proxy, for example in the "
+            "no connection through the proxy \(proxy) (\(text)). Check the address of the proxy, for example in the "
                 + "environment (http_proxy, https_proxy, all_proxy), and whether no_proxy should name the host"
+        case .proxyDenied(let proxy, let text):
+            "the proxy \(proxy) refused to connect to the host (\(text)). Check the user and the password in its "
+                + "address, socks5h://user:password@host:port, and what it allows"
         case .proxyRefused(let proxy, 407):
             "the proxy \(proxy) wants a password (407). Give its address as http://user:password@host:port"
         case .proxyRefused(let proxy, let status):

@@ -33,8 +33,11 @@ public struct HTTPError: Error, Sendable {
         /// The host cannot be connected to for another reason, which the text gives: there is no route to it, for
         /// example.
         case hostNotReached(String)
-        /// The proxy with this URL cannot be connected to. The text says why.
+        /// The proxy with this URL cannot be connected to, or does not reach the host at the moment. The text says why.
         case proxyNotReached(proxy: String, String)
+        /// The SOCKS proxy with this URL rejects the user or the password, or does not allow the connection. The text
+        /// says why.
+        case proxyDenied(proxy: String, String)
         /// The proxy with this URL refused a tunnel with this status, or wants a password: 407. The wait that it asks
         /// for is ``HTTPError/retryAfter``.
         case proxyRefused(proxy: String, status: Int)
@@ -191,7 +194,7 @@ public struct HTTPError: Error, Sendable {
             default: false
             }
         case .proxyRefused(_, let status): [429, 502, 503, 504].contains(status)
-        case .invalidURL, .invalidRequest, .insecureConnection, .invalidAnswer, .bodyTooLarge,
+        case .invalidURL, .invalidRequest, .proxyDenied, .insecureConnection, .invalidAnswer, .bodyTooLarge,
             .tooManyRedirects, .insecureRedirect, .unexpectedContentType, .unexpectedPart, .file, .other:
             false
         }
@@ -200,7 +203,8 @@ public struct HTTPError: Error, Sendable {
     /// A Boolean value that indicates whether no part of the request has reached a server.
     var failedBeforeSending: Bool {
         switch reason {
-        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: !isAfterTheRequest
+        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .proxyDenied, .tooManyOpenFiles:
+            !isAfterTheRequest
         default: isBeforeTheConnection && !isAfterTheRequest
         }
     }

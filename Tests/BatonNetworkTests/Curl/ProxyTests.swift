@@ -200,6 +200,65 @@
             #expect(proxy.contains("\(dying.port)"))
         }
 
+        @Test(
+            "A tunnel that ends or carries rubbish is an error that names the proxy, and the request was not sent",
+            arguments: ["", "HTTP/1.1 200 OK\r\n\r\nrubbish", "SSH-2.0-OpenSSH\r\n", "\u{16}\u{3}\u{1}"])
+        func brokenTunnels(_ rubbish: String) async throws {
+            let heads = [
+                [], ["Content-Length: 5"], ["Transfer-Encoding: chunked"], ["Connection: close"],
+            ]
+            for fields in heads {
+                for end in [FaultStep.close, .closeAfterReading, .reset] {
+                    let faults = try FaultServer()
+                    defer { faults.stop() }
+                    faults.on("*", .answerHead(200, fields), .send(rubbish), end)
+                    for method in ["GET", "POST"] {
+                        let page = HTTPData("https://host.invalid/").method(method).timeout(.seconds(30))
+                        let error = try #require(
+                            await failure(page.transport(transport("http://127.0.0.1:\(faults.port)"))))
+                        switch error.reason {
+                        case .connectionBroken: #expect(HTTPRetry.idempotent.allows(.failed(error)))
+                        case .insecureConnection: #expect(!rubbish.isEmpty && !error.isTransient)
+                        default: Issue.record("\(fields) \(rubbish): \(error)")
+                        }
+                        #expect(error.proxy == "http://127.0.0.1:\(faults.port)")
+                        #expect(error.description.contains("through the proxy"))
+                    }
+                }
+            }
+        }
+
+        @Test("A tunnel that stays silent ends at the idle limit, and the request was not sent")
+        func silentTunnels() async throws {
+            for steps in [[], [.send("HTTP/1.1 200 OK\r\n")], [.answerHead(200)]] as [[FaultStep]] {
+                let faults = try FaultServer()
+                defer { faults.stop() }
+                faults.on("*") { _ in FaultScript(steps + [.waitForRelease("never")]) }
+                let limit = Duration.milliseconds(200)
+                let page = HTTPData("https://host.invalid/").method("POST").timeout(limit)
+                let error = try #require(
+                    await failure(page.transport(transport("http://127.0.0.1:\(faults.port)"))))
+                #expect(error.reason == .timedOut(after: limit))
+                #expect(error.proxy == "http://127.0.0.1:\(faults.port)")
+                #expect(HTTPRetry.idempotent.allows(.failed(error)))
+            }
+        }
+
+        @Test(
+            "A proxy that answers the request for a tunnel with another protocol is named at once",
+            arguments: ["SSH-2.0-OpenSSH\r\n", "220 mail.example.org ESMTP\r\n", "HTTP/1.1\r\n\r\n", "\r\n\r\n"])
+        func tunnelsOfOtherProtocols(_ text: String) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            faults.on("*", .send(text), .waitForRelease("never"))
+            let page = HTTPData("https://host.invalid/").timeout(.seconds(30))
+            let error = try #require(await failure(page.transport(transport("http://127.0.0.1:\(faults.port)"))))
+            guard case .proxyNotReached("http://127.0.0.1:\(faults.port)", _) = error.reason else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+
         @Test("Header fields for the proxy do not reach the server")
         func proxyFields() async throws {
             let proxy = await TestServer("proxy", "ada:secret")
