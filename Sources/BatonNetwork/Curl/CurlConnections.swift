@@ -112,8 +112,11 @@
 
         /// Returns true if the connection is known, does not use HTTP/2, and was closed by its peer.
         func isClosed(_ id: ID) -> Bool {
-            guard let connection = connection(id), connection.version != .http2 else { return false }
-            return baton_curl_is_closed(connection.socket) != 0
+            // This is asked often, and the answer is rarely yes.
+            guard let connection = connections[id], connection.version != .http2,
+                baton_curl_is_closed(connection.socket) != 0
+            else { return false }
+            return id.matches(connection.socket)
         }
 
         /// Closes a connection, and gives libcurl a socket pair in its place that discards what libcurl writes. Returns

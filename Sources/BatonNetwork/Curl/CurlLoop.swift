@@ -36,6 +36,10 @@
 
         /// The longest pause while something has to be looked at that does not wake the loop.
         private static let shortPause = Duration.milliseconds(20)
+        /// The grid of the times at which exchanges are checked that have nothing to send.
+        private static let grid = Duration.milliseconds(500)
+        /// The origin of the grid.
+        private let began = ContinuousClock.now
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             self.configuration = configuration
@@ -89,11 +93,30 @@
 
         private var longestPause: Duration? {
             if connections.connectingCount > 0 || connections.multiplexedCount > 0 || connections.waitingCount > 0
-                || !otherClocked.isEmpty || looksAtUploadsSoon
+                || !otherClocked.isEmpty
             {
                 return Self.shortPause
             }
-            return checks.next.map { clock.now.duration(to: $0) }
+            let next = [checks.next, looksAtUploadsSoon ? nextLookAtUploads : nil].compactMap(\.self).min()
+            return next.map { clock.now.duration(to: $0) }
+        }
+
+        /// The time of the next look at uploads whose sources have nothing.
+        ///
+        /// Whenever the loop runs, libcurl looks at all of its transfers. The pause between two looks therefore grows
+        /// with the number of these uploads.
+        private var nextLookAtUploads: ContinuousClock.Instant {
+            let pause = Duration.milliseconds(2) * connections.pausedUploads.count
+            return lastLookAtUploads + min(max(Self.shortPause, pause), .seconds(1))
+        }
+
+        /// Returns when to check an exchange again. If many exchanges have nothing to send, their checks fall on a few
+        /// common times, because the loop takes time for all of them each time that it runs.
+        private func timeOfCheck(
+            of exchange: CurlExchange, at next: ContinuousClock.Instant, after now: ContinuousClock.Instant
+        ) -> ContinuousClock.Instant {
+            guard exchange.isSendingPaused, now.duration(to: next) >= Self.grid else { return next }
+            return began + Self.grid * Int(began.duration(to: next) / Self.grid)
         }
 
         // MARK: Commands
@@ -171,7 +194,9 @@
             for exchange in checks.takeDue(at: now) {
                 exchange.checkTicket = nil
                 switch exchange.check(at: now) {
-                case .again(let next): exchange.checkTicket = checks.add(exchange, at: next)
+                case .again(let next):
+                    let time = timeOfCheck(of: exchange, at: next, after: now)
+                    exchange.checkTicket = checks.add(exchange, at: time)
                 case .restart(let next):
                     exchange.checkTicket = checks.add(exchange, at: next)
                     multi.remove(exchange.handle)
@@ -190,7 +215,7 @@
         }
 
         /// Has uploads checked at once whose sources have nothing and whose connections the servers have closed. Looks
-        /// for them at most every 20 ms.
+        /// for them at most every 20 ms, and less often if there are many.
         ///
         /// libcurl does not report such an end, but reads it, which wakes the loop. If the response is complete,
         /// libcurl does not even read, so the loop looks again.
@@ -198,7 +223,7 @@
             looksAtUploadsSoon = !connections.pausedUploads.isEmpty
             if !looksAtUploadsSoon { return }
             let now = clock.now
-            if now - lastLookAtUploads < Self.shortPause { return }
+            if now < nextLookAtUploads { return }
             lastLookAtUploads = now
             looksAtUploadsSoon = connections.pausedUploads.values.contains { $0.hasHead }
             for exchange in connections.pausedUploads.values where exchange.needsCheckWhilePaused {
