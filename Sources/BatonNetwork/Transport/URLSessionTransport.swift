@@ -20,12 +20,18 @@
 ///   process crashes.
 /// - A cancellation in the middle of an upload, or an idle limit that ends inside a head, may crash the process.
 /// - A 401 response with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
-/// - If the server closes a kept connection when a request with a body begins, the request hangs until its time limit,
-///   or is sent twice.
+/// - If the server closes or resets a kept connection when a request with a body begins, or before it answers one, the
+///   request hangs until its time limit, or is sent twice.
 /// - While a response is awaited, one core is busy.
-/// - Valid heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a
-///   head of more than 300 KB and an unknown `Content-Encoding`. Several values of a field are merged into one. A
-///   response that follows two interim responses is lost.
+/// - Valid heads (`Content-Length:2`, empty values and values of blanks, bytes that are not ASCII, a status without a
+///   reason) count as broken connections, as do a head of more than 300 KB and an unknown `Content-Encoding`. Several
+///   values of a field are merged into one. A response that follows two interim responses is lost.
+/// - Malformed heads and chunks, and content of several gzip members, count as broken connections. A length that does
+///   not fit into 64 bits is ignored.
+/// - Gzip content that is cut short counts as complete.
+/// - The body of a redirect without a usable `Location` is lost.
+/// - Cookies are not replaced or sent by the rules of RFC 6265, and a request without `httpShouldHandleCookies` still
+///   takes part in them.
 /// - URLs with an IPv6 literal do not work. Errors do not name the proxy.
 /// - While a head arrives slowly, the idle limit still counts.
 /// - If a file becomes shorter while it is sent, the request fails only at the idle limit. A cancellation can take more

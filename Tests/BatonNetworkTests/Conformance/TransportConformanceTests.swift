@@ -7,11 +7,39 @@
     /// Runs the conformance suite on both transports. Known faults of a transport are listed with their reasons, and
     /// those cases have to fail, so that the list stays correct.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct TransportConformanceTests {
+        /// Returns the cases in a table of the page of BatonNetworkTesting, each with the fault in its row.
+        private static func documentedFaults(of transport: String) throws -> [String: String] {
+            let package = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).dropFirst().joined(separator: "/")
+            let file = "/\(package)/Sources/BatonNetworkTesting/BatonNetworkTesting.docc/BatonNetworkTesting.md"
+            let page = try String(contentsOfFile: file, encoding: .utf8)
+            let lines = page.split(separator: "\n").drop { $0 != "### \(transport)" }.dropFirst().prefix {
+                $0.first != "#"
+            }
+            var faults: [String: String] = [:]
+            for line in lines where line.first == "|" {
+                let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+                guard cells.count == 2, cells[1].first == "`" else { continue }
+                for name in cells[1].split(separator: ",") {
+                    let name = name.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+                    #expect(faults.updateValue(cells[0], forKey: name) == nil, "\(name) is there twice.")
+                }
+            }
+            return faults
+        }
+
+        @Test("The page of the suite names the known faults of each transport, and no others")
+        func documentedFaults() throws {
+            #expect(try Self.documentedFaults(of: "CurlTransport") == Self.faultsOfCurl)
+            #expect(try Self.documentedFaults(of: "URLSessionTransport") == Self.faultsOfURLSession)
+            let names = Set(HTTPTransportConformance.cases.map(\.name))
+            #expect(names.isSuperset(of: Self.faultsOfCurl.keys) && names.isSuperset(of: Self.faultsOfURLSession.keys))
+        }
+
         // MARK: libcurl
 
         private static let faultsOfCurl = [
-            "gzip-cut": "libcurl 7.88 does not look at what follows the content of a gzip stream.",
-            "cookies-beside-long-lines": "libcurl 7.88 cannot send cookies with a long address, so they are left out.",
+            "gzip-cut": "libcurl 7.88 takes gzip content that is cut short for whole.",
+            "cookies-beside-long-lines": "libcurl 7.88 has no room for cookies beside a long target.",
         ]
 
         @Test("CurlTransport meets every requirement", arguments: HTTPTransportConformance.cases)
@@ -33,7 +61,8 @@
             "field-blanks": head, "line-feeds": head, "head-of-1-MB": head, "line-of-200-KB": head,
             "fields-100000": head, "head-without-end": head, "interim-without-end": head, "length-no-number": head,
             "lengths-differ": head, "length-overflows": head, "fields-of-one-name": head, "fields-of-cookies": head,
-            "chunk-size-bad": body, "gzip-members": body, "gzip-cut": body,
+            "chunk-size-bad": body, "gzip-members": body,
+            "gzip-cut": "URLSession takes gzip content that is cut short for whole.",
             "no-redirects": redirects, "redirect-without-location": redirects,
             "ipv6": "URLSession takes an address with an IPv6 literal for none.",
             "slow-head": slow, "slow-interim": slow,
