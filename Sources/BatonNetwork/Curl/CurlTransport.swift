@@ -15,7 +15,9 @@
     ///   closed with the transport. Requests to one host share a connection if the server speaks HTTP/2, as many as the
     ///   server accepts at a time. Every other request has a connection of its own, unless
     ///   ``Configuration/connectionsPerHost`` makes it wait. A request with a body uses HTTP/1.1, and never a
-    ///   connection that one without a body has opened to an `https` host. Each lookup of a host name uses a further
+    ///   connection that one without a body has opened to an `https` host. While such a request connects or is sent,
+    ///   libcurl 7.88 does not wait to see whether the host speaks HTTP/2: requests that begin together may then open a
+    ///   connection each, up to ``Configuration/connectionsPerHost``. Each lookup of a host name uses a further
     ///   thread while it lasts.
     /// - Addresses: If a host has several addresses and one does not answer, the next one is tried: at first after a
     ///   twelfth of the idle limit, but at most a second. If none accepts a connection and one has not answered, all of

@@ -15,10 +15,11 @@
             let transport: CurlTransport
 
             /// - Parameter steps: The steps of each connection; `http2.py` documents them.
-            init(_ steps: String...) async {
+            init(connectionsPerHost: Int? = nil, _ steps: String...) async {
                 server = await PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
                 var configuration = CurlTransport.Configuration()
                 configuration.certificateAuthorities = PythonServer.certificate("authority")
+                configuration.connectionsPerHost = connectionsPerHost
                 transport = CurlTransport(configuration)
             }
 
@@ -75,6 +76,24 @@
             // The line of the first request has been read.
             #expect(requests.values.reduce(0, +) == 5)
             #expect(!requests.keys.contains { $0.hasPrefix("request 1 ") })
+        }
+
+        /// If the first connection to a host uses HTTP/1.1, libcurl 7.88 does not wait to see whether the next one uses
+        /// HTTP/2, so that requests that begin together open a connection each.
+        @Test("Requests beside one with a body keep to the limit of connections, and get their own responses")
+        func connectionsBesideUploads() async throws {
+            // The upload is the first request to the host, and the server holds it back until all have arrived.
+            let pair = await Pair(connectionsPerHost: 3, "http1 after=11", "ok")
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            let url = try #require(URL(string: pair.url + "held"))
+            let held = AsyncOperation(HTTPUpload(Data("x".utf8), to: url).transport(pair.transport)).add(to: queue)
+            await pair.server.wait(for: "request 1 1")
+            let pages = (0..<10).map { _ in AsyncOperation(pair.page) }
+            queue.add(pages)
+            for page in pages { #expect(try await page.value.data == Data("0".utf8)) }
+            #expect(try await held.value.data == Data("/held".utf8))
+            let requests = await pair.events().keys.filter { $0.hasPrefix("request") }
+            #expect(requests.count == 10 && Set(requests.map { $0.split(separator: " ")[1] }).count <= 2)
         }
 
         @Test("Bytes that arrive late after a response over TLS do not fail the next request")
