@@ -84,6 +84,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case ranAgain(String)
         /// A stream of the newest events must hold at least 1 event. The number is the one that was refused.
         case invalidEventLimit(Int)
+        /// A number of a progress was negative, and counts as 0. The text names the number.
+        case negativeProgress(String, Int)
         /// The child was added to a group that was closed.
         case groupIsClosed(OperationReference)
         /// The operation should have joined this one, whose output has another type.
@@ -236,6 +238,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "\(what) runs only once, so a further attempt or repetition does nothing. Let each run make its own"
         case .invalidEventLimit(let limit):
             "a stream of events cannot hold the newest \(limit); it holds 1. Ask for 1 or more, or for all"
+        case .negativeProgress(let what, let number):
+            "\(what) cannot be \(number); it counts as 0. Use 0 or more, nil for an unknown total, and "
+                + "completedUnitCount to go back"
         case .groupIsClosed(let child):
             "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it "
                 + "earlier"

@@ -222,7 +222,7 @@ extension AnyOperation {
 
     private final func perform(_ start: ObservationStart?) {
         start?.broadcaster?.expectFinished()
-        start?.progress?.watch(for: self)
+        start?.progress?.watch()
     }
 }
 

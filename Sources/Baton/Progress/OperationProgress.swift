@@ -55,11 +55,11 @@ extension AnyOperation {
         let (state, isNew) = withLifecycle { life -> (ProgressState, Bool) in
             let optionalState = life.ensureOptionalState()
             if let state = optionalState.progress { return (state, false) }
-            let state = ProgressState(outcome: progressOutcome(life))
+            let state = ProgressState(of: self, outcome: progressOutcome(life))
             optionalState.progress = state
             return (state, true)
         }
-        if isNew, isObserved { state.watch(for: self) }
+        if isNew, isObserved { state.watch() }
         return (state, isNew)
     }
 
@@ -178,6 +178,7 @@ public struct OperationProgressUpdates: AsyncSequence, Sendable {
 ///
 /// All members may be used from any thread, including child tasks of the body, and return at once: a task that iterates
 /// the progress never delays a report. A report after the end of the operation has no effect, and is not an error.
+/// ``Misuse`` is reported once for each operation, however many of its numbers are negative.
 ///
 /// - Complexity: A report takes O(*n* log *n*) time for *n* unfinished operations that count this one as a child, at
 ///   any depth, because the fraction of each of them changes.
@@ -187,35 +188,46 @@ public struct ProgressReporter: Sendable {
     /// The total number of units. `nil` if it is unknown; with weighted children, reads as the sum of their weights so
     /// far.
     ///
-    /// May be set any number of times. A total below 0 counts as 0. With a total of 0, the fraction is 0 until the
-    /// operation has succeeded.
+    /// May be set any number of times. A total below 0 is ``Misuse`` and counts as 0. With a total of 0, the fraction
+    /// is 0 until the operation has succeeded.
     public var totalUnitCount: Int? {
         get { state.value.totalUnitCount }
-        nonmutating set { state.report { $0.setTotal(newValue) } }
+        nonmutating set {
+            if let newValue { state.check(newValue, .total) }
+            state.report { $0.setTotal(newValue) }
+        }
     }
 
     /// The number of completed units. Includes children that have succeeded, each with its weight.
     ///
-    /// A count below 0 counts as 0. A count above the total reads as the total, and becomes visible when the total
-    /// grows. Child tasks should call ``advance(by:)``, because `+=` reads and then writes, and another task may report
-    /// in between.
+    /// A count below 0 is ``Misuse`` and counts as 0. A count above the total reads as the total, and becomes visible
+    /// when the total grows, because totals may be estimates. Child tasks should call ``advance(by:)``, because `+=`
+    /// reads and then writes, and another task may report in between.
     public var completedUnitCount: Int {
         get { state.value.completedUnitCount }
-        nonmutating set { state.report { $0.setCompleted(newValue) } }
+        nonmutating set {
+            state.check(newValue, .completed)
+            state.report { $0.setCompleted(newValue) }
+        }
     }
 
     /// Adds to the number of completed units, in one atomic step.
     ///
-    /// - Parameter count: The number of units to add. Below 0 counts as 0; to go back, set ``completedUnitCount``. A
-    ///   sum above `Int.max` counts as `Int.max`.
-    public func advance(by count: Int = 1) { state.report { $0.advance(by: count) } }
+    /// - Parameter count: The number of units to add. A number below 0 is ``Misuse`` and counts as 0; to go back, set
+    ///   ``completedUnitCount``. A sum above `Int.max` counts as `Int.max`.
+    public func advance(by count: Int = 1) {
+        state.check(count, .step)
+        state.report { $0.advance(by: count) }
+    }
 
     /// Sets both counts in one atomic step, so that nobody sees one without the other.
     ///
     /// - Parameters:
-    ///   - completed: The number of completed units. Below 0 counts as 0.
-    ///   - total: The total number of units, or `nil` if it is unknown. Below 0 counts as 0.
+    ///   - completed: The number of completed units. A number below 0 is ``Misuse`` and counts as 0.
+    ///   - total: The total number of units, or `nil` if it is unknown. A total below 0 is ``Misuse`` and counts as 0.
     public func report(completed: Int, of total: Int?) {
+        state.check(completed, .completed)
+        if let total { state.check(total, .total) }
         state.report { $0.report(completed: completed, of: total) }
     }
 }
@@ -249,14 +261,16 @@ extension ProgressReporter {
     /// in Foundation's `Progress`.
     ///
     /// The child may have been added before, or have finished. Neither operation keeps the other alive or waits for it.
-    /// The following have no effect, and are not errors: a weight of 0 or less; an operation that already counts in
-    /// this run of the body; the operation itself; an operation that counts this one as a child, at any depth; a call
-    /// after the end.
+    /// The following have no effect, and are not errors: a weight of 0; an operation that already counts in this run of
+    /// the body; the operation itself; an operation that counts this one as a child, at any depth; a call after the
+    /// end.
     ///
     /// - Parameters:
     ///   - operation: The operation that counts as a child.
-    ///   - weight: The number of units that the child counts for. A sum of weights above `Int.max` counts as `Int.max`.
+    ///   - weight: The number of units that the child counts for. A weight below 0 is ``Misuse`` and counts as 0. A sum
+    ///     of weights above `Int.max` counts as `Int.max`.
     public func addChild(_ operation: AnyOperation, weight: Int) {
+        state.check(weight, .weight(operation))
         operation.withProgressState { state.addChild($0, weight: weight) }
     }
 }

@@ -18,8 +18,9 @@ final class ProgressState: Sendable {
         var sweepCount = Self.leastSweepCount
         /// True once every parent that was known at the end has been informed of it.
         var hasInformedParentsOfEnd = false
-        /// The operation, if somebody observes it.
-        var watch: Watch?
+        /// True if somebody observes the operation.
+        var isWatched = false
+        var hasReportedMisuse = false
 
         static let leastSweepCount = 8
 
@@ -38,17 +39,17 @@ final class ProgressState: Sendable {
         var run: UInt64
     }
 
-    private struct Watch {
-        weak let operation: AnyOperation?
-    }
-
     private static let ids = NumberGenerator()
 
     /// Identifies this object for its parents. Unlike an address, it is never used again.
     private let id = ProgressState.ids.next()
+    private weak let operation: AnyOperation?
     private let content: Locked<Content>
 
-    init(outcome: Machine.Outcome? = nil) { content = Locked(Content(machine: Machine(outcome: outcome))) }
+    init(of operation: AnyOperation? = nil, outcome: Machine.Outcome? = nil) {
+        self.operation = operation
+        content = Locked(Content(machine: Machine(outcome: outcome)))
+    }
 
     var value: OperationProgress { content.withLock { $0.machine.value } }
 
@@ -81,18 +82,50 @@ final class ProgressState: Sendable {
 
     /// Returns true if the parents have to be informed.
     private func apply(_ event: (inout Machine) -> Machine.Actions) -> Bool {
-        let (actions, snapshot, watch) = content.withLock { content in
-            (event(&content.machine), content.machine.snapshot, content.watch)
+        let (actions, snapshot, isWatched) = content.withLock { content in
+            (event(&content.machine), content.machine.snapshot, content.isWatched)
         }
         for waiter in actions.waiters { resume(waiter) }
-        if actions.changesSnapshot, let operation = watch?.operation {
+        if actions.changesSnapshot, isWatched, let operation {
             operation.publishProgress(snapshot.fraction, version: snapshot.version)
         }
         return actions.changesSnapshot
     }
 
     /// Makes the operation publish its progress as events from now on.
-    func watch(for operation: AnyOperation) { content.withLock { $0.watch = Watch(operation: operation) } }
+    func watch() { content.withLock { $0.isWatched = true } }
+
+    /// A number of a progress that must not be negative.
+    enum CheckedNumber {
+        case total, completed, step
+        case weight(AnyOperation)
+
+        /// The name of the number, as the subject of a sentence.
+        fileprivate var text: String {
+            switch self {
+            case .total: "the total of its progress"
+            case .completed: "the completed count of its progress"
+            case .step: "the number of units to advance by"
+            case .weight(let child): "the weight of \(child.reference) in its progress"
+            }
+        }
+    }
+
+    /// Reports a negative number, once for the operation.
+    @inline(__always)
+    func check(_ number: Int, _ what: @autoclosure () -> CheckedNumber) {
+        if number < 0 { reportNegative(number, what()) }
+    }
+
+    @inline(never)
+    private func reportNegative(_ number: Int, _ what: CheckedNumber) {
+        let isFirst = content.withLock { content in
+            defer { content.hasReportedMisuse = true }
+            return !content.hasReportedMisuse && !content.machine.hasEnded
+        }
+        guard isFirst, let operation else { return }
+        operation.report(Misuse(.negativeProgress(what.text, number), operation: operation.reference))
+    }
 
     // MARK: Parents and children
 

@@ -196,6 +196,8 @@ import Testing
             (.idlenessCycle([flour]), "waited for the idleness of ‘kitchen’, one of whose operations waits for it"),
             (.waitedForItsOwnQueue("drain"), "called drain of its own queue ‘kitchen’, which"),
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
+            (.waitedForSuspendedQueue("drain"), "drain waits for operations of the queue, which is suspended"),
+            (.negativeProgress("the total", -2), "the total cannot be -2; it counts as 0"),
             (.invalidRate("the count is 0"), "its turn: the count is 0"),
             (.conflictingRates(name: "‘partner’"), "the slower ones count"),
             (.invalidFailureCount(circuit: "partner", 0), "‘partner’ cannot open after 0 failures"),
