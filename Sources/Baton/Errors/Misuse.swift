@@ -52,6 +52,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
         /// waited for itself. The text names the call.
         case waitedForItsOwnQueue(String)
+        /// A task has waited for a second in `waitUntilIdle()` or `drain()` of a queue that was suspended and had
+        /// operations. The wait goes on. The text names the call.
+        case waitedForSuspendedQueue(String)
         /// A body waited until another queue was idle, while an operation of that queue waited for the body. The path
         /// is the cycle. The call has returned, and the queue may not be idle.
         case idlenessCycle([OperationReference])
@@ -201,6 +204,9 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
                 : "called \(call) of its own queue\(queue.map { " \($0.quoted)" } ?? "")")
                 + ", which would wait for itself; the call did nothing, and the queue takes operations as before. "
                 + "Call it outside the bodies and handlers of that queue"
+        case .waitedForSuspendedQueue(let call):
+            "\(call) waits for operations of the queue, which is suspended, so it does not return unless somebody "
+                + "resumes the queue. Set `isSuspended` to false before"
         case .idlenessCycle(let path):
             "waited for the idleness of \(queue?.quoted ?? "another queue"), one of whose operations waits "
                 + "for it: \(OperationError.chain(path)). The wait has ended, and the queue may not be idle. Await "

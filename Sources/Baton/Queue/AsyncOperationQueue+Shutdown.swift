@@ -18,13 +18,17 @@ extension AsyncOperationQueue {
     ///   ``submit(_:file:line:)`` throw it.
     /// - **Queues that do not become idle.** This call also waits while the queue is suspended, and while an operation
     ///   repeats without end. Resume the queue and cancel such operations first, or call ``shutdown(within:clock:)``.
+    ///   If the queue is suspended when this is called and has not been resumed a second later, that is reported as
+    ///   ``Misuse``, and the wait goes on.
     ///
     /// The method may be called several times; all calls return when the queue is idle. Calling it in a body or a
     /// handler of this queue is ``Misuse`` and changes nothing.
     public func drain() async {
         if refusesToWaitForItself(in: "drain") { return }
         core.shutDown(to: .draining)
+        let check = core.checkSuspension(during: "drain")
         await core.waitUntilIdleReleasingPermit(.endOfShutdown)
+        check?.cancel()
     }
 
     /// Drains the queue, cancels what is left after `limit`, and returns when every operation has finished.

@@ -215,7 +215,8 @@ extension AsyncOperationQueue {
     /// its ``AsyncOperation/value`` or ``AnyOperation/waitUntilFinished()``.
     ///
     /// This does not return while the queue is suspended and has operations, or while an operation waits for one that
-    /// nobody adds. An operation that was cancelled before it was added does not count.
+    /// nobody adds. An operation that was cancelled before it was added does not count. If the queue is suspended when
+    /// this is called and has not been resumed a second later, that is reported as ``Misuse``, and the wait goes on.
     ///
     /// A body that calls this method on another queue, itself or in a child task, releases its permit meanwhile. A body
     /// or a handler that calls it on its own queue would wait for itself: such a call is ``Misuse``, and returns at
@@ -227,7 +228,9 @@ extension AsyncOperationQueue {
     /// Cancelling the body does not end its wait.
     public func waitUntilIdle() async {
         if refusesToWaitForItself(in: "waitUntilIdle") { return }
+        let check = core.checkSuspension(during: "waitUntilIdle")
         await core.waitUntilIdleReleasingPermit()
+        check?.cancel()
     }
 }
 

@@ -110,6 +110,43 @@ extension QueueCore {
     }
 }
 
+/// Reports waits for the idleness of a queue that nobody resumes, because they would not end without a message.
+extension QueueCore {
+    /// The time within which a queue whose idleness is awaited has to be resumed.
+    private static let timeToBeResumed = Duration.seconds(1)
+
+    /// Starts a check of whether the queue has been resumed in time. Call this before a wait for its idleness.
+    ///
+    /// Seeded schedules are left out, because the timer would be one more job of theirs.
+    ///
+    /// - Parameter call: The name of the method that waits.
+    /// - Returns: The task of the check, which the caller cancels when the wait has ended. Nil if the queue is not
+    ///   suspended, or has no operations.
+    func checkSuspension(during call: String) -> Task<Void, Never>? {
+        let isSuspended = state.withLock { $0.scheduler.isSuspended && $0.registry.count > 0 }
+        if !isSuspended || slicesByCount { return nil }
+        let time = time
+        return taskFactory.background.spawn { [weak self] in
+            if (try? await time.sleep(for: Self.timeToBeResumed)) != nil { self?.reportIfSuspended(during: call) }
+        }
+    }
+
+    private func reportIfSuspended(during call: String) {
+        let waitsForResumption = holding {
+            let (isSuspended, members) = state.withLock { ($0.scheduler.isSuspended, $0.registry.members()) }
+            return isSuspended && members.contains { $0.waitsForResumption }
+        }
+        if waitsForResumption { report(Misuse(.waitedForSuspendedQueue(call), queue: name)) }
+    }
+}
+
+extension AnyOperation {
+    /// True if the operation has not begun and does not start while its queue is suspended.
+    fileprivate final var waitsForResumption: Bool {
+        !isFence && withLifecycle { $0.phase == .added && !goesFirst }
+    }
+}
+
 /// The event that ends a wait for the idleness of a queue.
 enum IdleWaitEnd {
     case idle
