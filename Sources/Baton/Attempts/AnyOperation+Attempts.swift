@@ -49,8 +49,8 @@ extension AnyOperation {
     ///     the last one. If the operation waits for a permit, an exclusion or a rate at the deadline, it ends at once
     ///     with ``OperationError/timedOut(after:waitingFor:)``.
     ///   - isRetryable: Returns whether another attempt is worthwhile after this error. Called on a task of the queue
-    ///     that is not cancelled, while the operation still has its permit. An error that it throws becomes the
-    ///     operation's error.
+    ///     that is not cancelled, while the operation still has its permit. An error that it throws ends the operation:
+    ///     a ``RetryDecisionError`` has it and the error of the attempt.
     /// - Returns: This operation.
     @discardableResult
     public final func retry(
@@ -98,7 +98,8 @@ extension AnyOperation {
     ///
     /// - Parameter decide: Returns whether the body runs again. Called with the number of failures before this one, 0
     ///   for the first, and with the error. Called on a task of the queue that is not cancelled, while the operation
-    ///   still has its permit. An error that it throws becomes the operation's error.
+    ///   still has its permit. An error that it throws ends the operation: a ``RetryDecisionError`` has it and the
+    ///   error of the attempt.
     /// - Returns: This operation.
     @discardableResult
     public final func retryOnFailure(

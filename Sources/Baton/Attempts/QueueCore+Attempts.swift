@@ -171,7 +171,7 @@ extension AnyOperation {
             if let failure { return try await nextAttempt(after: failure, timing, core) }
             return try await nextRepetition(timing, core)
         } catch {
-            setFailure(error as? OperationError ?? .failed(error))
+            setFailure(OperationError(thrownByDecision: error, after: failure))
             return nil
         }
     }
