@@ -30,18 +30,21 @@ extension AnyOperation {
         return Explanation(
             operation: reference, state: state, waits: search.waitsOfFirst.map(\.publicValue),
             roots: search.explanationRoots(),
-            limitOfBody: search.waitsOfFirst.contains { $0.kind == .input } ? limitOfBodyAlone : nil,
+            timeLimit: timeLimitAhead(waitsForInput: search.waitsOfFirst.contains { $0.kind == .input }),
             error: hasFinished ? failure : nil,
             openHandlers: withLifecycle { $0.phase == .finished ? $0.optionalState?.handlers.openCalls : nil })
     }
 }
 
 extension AnyOperation {
-    /// The time limit of the body; nil if there is a limit for the wait before it, too.
-    fileprivate final var limitOfBodyAlone: Duration? {
-        withLifecycle { life in
-            life.optionalState?.timing?.rareTimedState?.waitingLimit == nil ? life.timing?.limit : nil
+    /// The time limit to mention if the body has not begun; nil if it has, or if there is none.
+    fileprivate final func timeLimitAhead(waitsForInput: Bool) -> Explanation.TimeLimit? {
+        let (limit, end, core) = withLifecycle { life -> (Duration?, Duration?, QueueCore?) in
+            guard life.phase == .added, !life.hasBegun else { return (nil, nil, nil) }
+            return (life.timing?.limit, life.optionalState?.timing?.rareTimedState?.waitingEnd, self.core)
         }
+        if let end, let core { return .ofWait(left: max(.zero, end - core.timerService.now)) }
+        return limit.map { .ofBody($0, waitsForInput: waitsForInput) }
     }
 }
 

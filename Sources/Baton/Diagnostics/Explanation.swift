@@ -106,6 +106,14 @@ public struct Explanation: Sendable, CustomStringConvertible {
         var second: OperationReference?
     }
 
+    /// A time limit that has not ended an operation.
+    enum TimeLimit {
+        /// The limit of the body, which does not concern an input that the operation waits for.
+        case ofBody(Duration, waitsForInput: Bool)
+        /// The limit of the wait for the body, of which this time is left.
+        case ofWait(left: Duration)
+    }
+
     /// The wait of one operation for another one.
     struct Link: Hashable {
         let waiting: OperationReference
@@ -125,8 +133,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// An operation that waits for an exclusion is a root. The roots of the operation that holds the exclusion are
     /// listed as well.
     public let roots: [Root]
-    /// The time limit of the body, if the operation waits for an input, which the limit does not concern.
-    let limitOfBody: Duration?
+    /// The time limit of an operation whose body has not begun.
+    let timeLimit: TimeLimit?
     /// The error of the operation, if it has finished with one.
     public let error: OperationError?
     /// The handlers of the operation that have not returned, if it has finished.
@@ -177,7 +185,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             }
         }
         if roots.count > Self.maxListed { sentences.append("And \(roots.count - Self.maxListed) more.") }
-        if let limitOfBody { sentences.append(ExplanationFormatter.sentence(forLimit: limitOfBody, of: operation)) }
+        if let timeLimit { sentences.append(ExplanationFormatter.sentence(for: timeLimit, of: operation)) }
         sentences += handlers
         return sentences.joined(separator: " ")
     }
@@ -241,8 +249,14 @@ enum ExplanationFormatter {
             : "\(beginning), and starts with it: look at what the group waits for."
     }
 
-    static func sentence(forLimit limit: Duration, of operation: OperationReference) -> String {
-        "The time limit of \(operation), \(text(limit)), is for its own body, and does not limit what it waits for."
+    static func sentence(for limit: Explanation.TimeLimit, of operation: OperationReference) -> String {
+        switch limit {
+        case .ofBody(let limit, let waitsForInput):
+            "The time limit of \(operation), \(text(limit)), "
+                + (waitsForInput
+                    ? "is for its own body, and does not limit what it waits for." : "begins when its body starts.")
+        case .ofWait(let left): "\(operation) ends in \(text(left)) if its body has not started by then."
+        }
     }
 
     static func sentence(for handlers: HandlerList.OpenCalls) -> String {

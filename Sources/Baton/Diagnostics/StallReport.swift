@@ -172,7 +172,7 @@ extension RootSearch.Root {
                     operation: reference, cause: cause, suspendedQueue: suspendedQueue,
                     isCancelled: operation.isCancelled, path: Explanation.Path(), group: group)
             ],
-            limitOfBody: nil, error: nil, openHandlers: nil)
+            timeLimit: nil, error: nil, openHandlers: nil)
     }
 }
 

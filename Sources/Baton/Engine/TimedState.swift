@@ -82,6 +82,8 @@ final class RareTimedState {
     /// The time limit of all attempts together, from the start of the first one.
     var deadline: Duration?
     var waitingLimit: Duration?
+    /// The time at which ``waitingLimit`` ends. Nil before the add.
+    var waitingEnd: Duration?
     var delay: Delay?
     var repetition: Repetition?
 

@@ -123,7 +123,10 @@ extension QueueCore {
             guard let optionalState = life.optionalState, optionalState.uniqueness?.joined == nil else { return nil }
             return optionalState.timing?.rareTimedState?.waitingLimit
         }
-        if let limit { limitWaiting(of: operation, until: timerService.now + limit) }
+        guard let limit else { return }
+        let end = timerService.now + limit
+        operation.withLifecycle { $0.optionalState?.timing?.rareTimedState?.waitingEnd = end }
+        limitWaiting(of: operation, until: end)
     }
 
     /// Sets the timer for the deadline of an operation whose attempt has failed, before the next attempt can start.

@@ -56,8 +56,13 @@ import Testing
         #expect(
             "\(step.explain())" == "‘step’ \(text) The time limit of ‘step’, 5.0 seconds, is for its own body, and "
                 + "does not limit what it waits for.")
-        #expect("\(bounded.explain())" == "‘bounded’ \(text)")
-        #expect("\(follower.explain())" == "‘follower’ \(text)")
+        let limit = "‘bounded’ ends in 60.0 seconds if its body has not started by then."
+        #expect("\(bounded.explain())" == "‘bounded’ \(text) \(limit)")
+        #expect(
+            "\(follower.explain())" == "‘follower’ \(text) The time limit of ‘follower’, 5.0 seconds, begins when its "
+                + "body starts.")
+        stage.clock.advance(by: .seconds(20))
+        #expect("\(bounded.explain())".hasSuffix("‘bounded’ ends in 40.0 seconds if its body has not started by then."))
         gate.open()
         stage.steps.runAll()
     }
