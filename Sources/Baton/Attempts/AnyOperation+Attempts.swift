@@ -35,10 +35,10 @@ extension AnyOperation {
     /// the source again.
     ///
     /// An operation runs only once, so the body has to make the operations that it runs with
-    /// ``OperationContext/run(_:)`` on each attempt. For the same reason retrying a ``GroupOperation`` is ``Misuse``.
-    /// So are fewer attempts than 1, which count as 1, and a negative duration, which counts as zero. If this method
-    /// and ``retryOnFailure(file:line:_:)`` are called more than once, the last call counts. A call after the add is
-    /// ``Misuse`` and changes nothing.
+    /// ``OperationContext/run(_:file:line:)`` on each attempt. For the same reason retrying a ``GroupOperation`` is
+    /// ``Misuse``. So are fewer attempts than 1, which count as 1, and a negative duration, which counts as zero. If
+    /// this method and ``retryOnFailure(file:line:_:)`` are called more than once, the last call counts. A call after
+    /// the add is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
     ///   - backoff: How long to wait before each further attempt. The default is ``Backoff/standard``.

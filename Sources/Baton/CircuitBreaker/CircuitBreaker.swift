@@ -36,7 +36,7 @@
 /// An operation counts once, when its outcome is decided and before anybody sees it, however many attempts its
 /// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` makes. Only the first attempt asks the breaker, so further
 /// attempts are made even if it has opened. To have each attempt counted and stopped, retry an operation whose body
-/// makes an operation with this condition and runs it with ``OperationContext/run(_:)``.
+/// makes an operation with this condition and runs it with ``OperationContext/run(_:file:line:)``.
 ///
 /// The time is measured on the clock of the queue whose operation has opened the breaker. If that clock jumps back,
 /// the open period starts over. A breaker may be the condition of any number of operations on any queues, and part of a

@@ -16,7 +16,7 @@
 /// The operation waits for its exclusions, its rates and the permit for its body afterwards, and its conditions are not
 /// evaluated again, except that a ``CircuitBreaker`` is then asked once more. To evaluate another condition while an
 /// exclusion is held, give the exclusion to an operation whose body runs the one that has the condition, with
-/// ``OperationContext/run(_:)``, or check once more in the body.
+/// ``OperationContext/run(_:file:line:)``, or check once more in the body.
 ///
 /// A cancellation of the operation also cancels the dependencies of its conditions and the evaluation. The operation
 /// finishes when they have returned, so a condition that never returns delays its own operation and no other.

@@ -15,11 +15,11 @@
 /// are served in the order in which they came. An operation releases its exclusions when its outcome is published.
 ///
 /// The exclusions that an operation's children request are taken from those that it holds: the children exclude one
-/// another, but not their parent. Its children are the operations that it runs with ``OperationContext/run(_:)``, the
-/// children of a ``GroupOperation``, the dependencies of its conditions, and everything that these need. Operations
-/// that it produces or otherwise awaits are not its children. If holders would wait for one another, or for an
-/// operation that waits for their exclusions, one of the waiting operations ends with
-/// ``OperationError/exclusionDeadlock(_:)``.
+/// another, but not their parent. Its children are the operations that it runs with
+/// ``OperationContext/run(_:file:line:)``, the children of a ``GroupOperation``, the dependencies of its conditions,
+/// and everything that these need. Operations that it produces or otherwise awaits are not its children. If holders
+/// would wait for one another, or for an operation that waits for their exclusions, one of the waiting operations ends
+/// with ``OperationError/exclusionDeadlock(_:)``.
 ///
 /// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two
 /// limits for one name, even on one operation, are reported as ``Misuse``, and the smaller one counts. If the smaller

@@ -99,8 +99,8 @@ extension AsyncOperation {
 
     /// Makes an operation that runs the operation which `transform` returns as its child, and has the child's output.
     ///
-    /// If the child fails, the new operation fails with the child's error, as with ``OperationContext/run(_:)``.
-    /// Cancelling the new operation cancels the child.
+    /// If the child fails, the new operation fails with the child's error, as with
+    /// ``OperationContext/run(_:file:line:)``. Cancelling the new operation cancels the child.
     ///
     /// - Parameter transform: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.
@@ -109,8 +109,10 @@ extension AsyncOperation {
         _ transform: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> AsyncOperation<New>,
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<New> {
-        AsyncOperation<New>(nil, self) { output, context in try await context.run(try await transform(output)) }
-            .recordOrigin(step: .flatMap, file, line)
+        AsyncOperation<New>(nil, self) { output, context in
+            try await context.run(try await transform(output), file: file, line: line)
+        }
+        .recordOrigin(step: .flatMap, file, line)
     }
 
     /// Makes an operation with this one's output or, if it has none, with the value that `body` makes of its error.

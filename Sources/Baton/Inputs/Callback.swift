@@ -8,23 +8,40 @@ public struct Callback<Output: Sendable>: Sendable {
 
     /// Finishes the operation with its output.
     ///
-    /// - Parameter output: The output of the operation.
-    public func callAsFunction(_ output: Output) { handle.state.finish(.output(output)) }
+    /// - Parameters:
+    ///   - output: The output of the operation.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public func callAsFunction(_ output: Output, file: StaticString = #fileID, line: UInt = #line) {
+        handle.state.finish(.output(output), CallSite(file: file, line: line))
+    }
 
     /// Finishes the operation with its output, or with the error that it fails with.
     ///
-    /// - Parameter result: The output of the operation, or the error that its body fails with.
-    public func callAsFunction<Failure: Error>(_ result: Result<Output, Failure>) {
-        switch result {
-        case .success(let output): handle.state.finish(.output(output))
-        case .failure(let error): handle.state.finish(.threw(error))
-        }
+    /// - Parameters:
+    ///   - result: The output of the operation, or the error that its body fails with.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public func callAsFunction<Failure: Error>(
+        _ result: Result<Output, Failure>, file: StaticString = #fileID, line: UInt = #line
+    ) {
+        let end: CallbackState<Output>.End =
+            switch result {
+            case .success(let output): .output(output)
+            case .failure(let error): .threw(error)
+            }
+        handle.state.finish(end, CallSite(file: file, line: line))
     }
 
     /// Finishes the operation with the error that it fails with.
     ///
-    /// - Parameter error: The error that the body fails with.
-    public func callAsFunction(throwing error: any Error) { handle.state.finish(.threw(error)) }
+    /// - Parameters:
+    ///   - error: The error that the body fails with.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public func callAsFunction(throwing error: any Error, file: StaticString = #fileID, line: UInt = #line) {
+        handle.state.finish(.threw(error), CallSite(file: file, line: line))
+    }
 
     /// Calls `handler` if the operation is cancelled before the callback is called; at once if it was cancelled before.
     ///
@@ -58,7 +75,13 @@ public struct Callback<Output: Sendable>: Sendable {
 
 extension Callback where Output == Void {
     /// Finishes the operation, which has no output.
-    public func callAsFunction() { callAsFunction(()) }
+    ///
+    /// - Parameters:
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    public func callAsFunction(file: StaticString = #fileID, line: UInt = #line) {
+        callAsFunction((), file: file, line: line)
+    }
 }
 
 extension CallbackState {
@@ -199,7 +222,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     // MARK: Calls of the callback
 
-    func finish(_ end: End) { if let misuse = tryFinish(end) { report(misuse) } }
+    func finish(_ end: End, _ callSite: CallSite) { if let misuse = tryFinish(end) { report(misuse, callSite) } }
 
     func drop() { _ = tryFinish(.dropped) }
 
@@ -241,8 +264,8 @@ final class CallbackState<Output: Sendable>: Sendable {
         return finish.misuse
     }
 
-    private func report(_ kind: Misuse.Kind) {
-        let misuse = Misuse(kind, operation: operation)
+    private func report(_ kind: Misuse.Kind, _ callSite: CallSite? = nil) {
+        let misuse = Misuse(kind, operation: operation, callSite: callSite)
         if let core = QueueDirectory.find(queueNumber) {
             core.report(misuse)
         } else {

@@ -171,7 +171,7 @@ extension AsyncOperation {
     ///
     /// A body that awaits the value of another operation, itself or in a child task, releases its permit meanwhile. An
     /// unstructured task (`Task { }`) of a body does not release the permit, because the body may not wait for that
-    /// task. Use ``OperationContext/run(_:)`` there, which also takes operations that were added before.
+    /// task. Use ``OperationContext/run(_:file:line:)`` there, which also takes operations that were added before.
     ///
     /// - Throws: The error of the outcome. ``OperationError/dependencyCycle(_:)`` if a body awaits an operation that
     ///   waits for the operation of that body.

@@ -50,8 +50,8 @@ public protocol InputProcedure<Input, Output>: Sendable {
 
 /// The context of one run of a body: it describes the run, and runs further operations.
 ///
-/// The context has no queue. ``run(_:)`` and ``produce(_:file:line:)`` add operations to the queue on which the body
-/// runs, and ``clock`` is the clock of that queue. A body that needs the queue itself, for example to read
+/// The context has no queue. ``run(_:file:line:)`` and ``produce(_:file:line:)`` add operations to the queue on which
+/// the body runs, and ``clock`` is the clock of that queue. A body that needs the queue itself, for example to read
 /// ``AsyncOperationQueue/isShuttingDown``, captures it.
 ///
 /// ```swift
@@ -134,19 +134,27 @@ extension OperationContext {
     /// this for an operation which has already finished without an output gets the old error, and that is reported as
     /// ``Misuse``.
     ///
-    /// - Parameter child: The operation to run.
+    /// - Parameters:
+    ///   - child: The operation to run.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: The output of the child.
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
     ///   operation. ``OperationError/misuse(_:)`` if the body has returned: await everything that the body starts.
     /// - Complexity: O(n) for n operations and dependencies that come before the child and are not yet known to have
     ///   been added.
-    public func run<Output>(_ child: AsyncOperation<Output>) async throws(OperationError) -> Output {
+    public func run<Output>(
+        _ child: AsyncOperation<Output>, file: StaticString = #fileID, line: UInt = #line
+    ) async throws(OperationError) -> Output {
         if let directCall { return try await directCall.queue.run(child) }
-        let core = try runningCore(else: .ranAfterTheEnd)
+        let core = try runningCore(else: .ranAfterTheEnd, CallSite(file: file, line: line))
         if operation.isCancelled {
             child.cancel(reason: .parent(operation.reference))
         } else if attempt > 1, child.error != nil {
-            core.report(Misuse(.ranFinishedOperation(in: operation.reference), operation: child.reference), of: child)
+            core.report(
+                Misuse(
+                    .ranFinishedOperation(in: operation.reference), operation: child.reference,
+                    callSite: CallSite(file: file, line: line)), of: child)
         }
         try await RunScope(child, on: core, parent: operation).outcome()
         return try child.finishedResult.get()
@@ -154,7 +162,7 @@ extension OperationContext {
 
     /// Adds an operation to the queue of this operation, with everything it needs that nobody has added yet.
     ///
-    /// This includes its dependencies of every kind, as with ``run(_:)``.
+    /// This includes its dependencies of every kind, as with ``run(_:file:line:)``.
     ///
     /// ```swift
     /// for link in page.links { try context.produce(AsyncOperation(Crawl(link))) }
@@ -186,7 +194,7 @@ extension OperationContext {
 
     /// Returns the body's queue. Throws the misuse if the body has returned.
     private func runningCore(
-        else misuse: Misuse.Kind, _ callSite: CallSite? = nil
+        else misuse: Misuse.Kind, _ callSite: CallSite
     ) throws(OperationError) -> QueueCore {
         guard let runningCore else {
             throw .misuse(Misuse(misuse, operation: operation.reference, callSite: callSite))
@@ -231,12 +239,16 @@ extension OperationContext {
     /// attempts of a retry take no permit either. Child tasks of the body may call this. An unstructured task
     /// (`Task { }`) of the body is not cancelled with the operation, so a sleep that has begun there goes on.
     ///
-    /// - Parameter duration: The shortest time to sleep. Zero or less returns at once. There is no upper limit.
+    /// - Parameters:
+    ///   - duration: The shortest time to sleep. Zero or less returns at once. There is no upper limit.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, even if it was
     ///   cancelled before the call. ``OperationError/misuse(_:)`` if the body has returned: await everything that the
     ///   body starts.
-    public func sleep(for duration: Duration) async throws {
-        let core = try directCall?.queue.core ?? runningCore(else: .sleptAfterTheEnd)
+    public func sleep(for duration: Duration, file: StaticString = #fileID, line: UInt = #line) async throws {
+        let core =
+            try directCall?.queue.core ?? runningCore(else: .sleptAfterTheEnd, CallSite(file: file, line: line))
         if operation.isCancelled { throw CancellationError() }
         try await core.time.sleep(for: duration)
     }

@@ -253,12 +253,12 @@ extension ProgressReporter {
     /// context.progress.addChild(upload, weight: 3)
     /// ```
     ///
-    /// Use this method for a child that is run in another way; ``OperationContext/run(_:weight:)`` runs the child as
-    /// well. While the child runs, the fraction of this operation includes `weight` times the fraction of the child.
-    /// When the child succeeds, ``completedUnitCount`` increases by `weight`. A child that fails, is cancelled, or is
-    /// released without having finished counts for what it had reached. Children may have children, to any depth, and
-    /// may count for several operations. If ``totalUnitCount`` was never set, it is the sum of the weights so far, as
-    /// in Foundation's `Progress`.
+    /// Use this method for a child that is run in another way; ``OperationContext/run(_:weight:file:line:)`` runs the
+    /// child as well. While the child runs, the fraction of this operation includes `weight` times the fraction of the
+    /// child. When the child succeeds, ``completedUnitCount`` increases by `weight`. A child that fails, is cancelled,
+    /// or is released without having finished counts for what it had reached. Children may have children, to any depth,
+    /// and may count for several operations. If ``totalUnitCount`` was never set, it is the sum of the weights so far,
+    /// as in Foundation's `Progress`.
     ///
     /// The child may have been added before, or have finished. Neither operation keeps the other alive or waits for it.
     /// The following have no effect, and are not errors: a weight of 0; an operation that already counts in this run of
@@ -276,7 +276,7 @@ extension ProgressReporter {
 }
 
 extension OperationContext {
-    /// Runs a child like ``run(_:)``, and makes it count for `weight` units of this operation's progress.
+    /// Runs a child like ``run(_:file:line:)``, and makes it count for `weight` units of this operation's progress.
     ///
     /// When this method returns, ``ProgressReporter/completedUnitCount`` has increased by `weight`. When it throws, the
     /// child counts for what it had reached. ``ProgressReporter/addChild(_:weight:)`` describes weights in detail.
@@ -284,15 +284,17 @@ extension OperationContext {
     /// - Parameters:
     ///   - child: The operation to run.
     ///   - weight: The number of units that the child counts for.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
     /// - Returns: The output of the child.
-    /// - Throws: The same errors as ``run(_:)``.
+    /// - Throws: The same errors as ``run(_:file:line:)``.
     public func run<Output>(
-        _ child: AsyncOperation<Output>, weight: Int
+        _ child: AsyncOperation<Output>, weight: Int, file: StaticString = #fileID, line: UInt = #line
     ) async throws(OperationError) -> Output {
         progress.addChild(child, weight: weight)
         // Reading the progress passes the end on to the parents, which the thread that has finished the child may not
         // have done yet.
         defer { _ = child.progress }
-        return try await run(child)
+        return try await run(child, file: file, line: line)
     }
 }

@@ -128,8 +128,8 @@ extension AsyncOperationQueue {
     /// this returns only when the operation has finished, so that no work goes on after the caller has continued.
     ///
     /// A body that calls this, itself or in a child task, releases its permit while it waits, as it does with
-    /// ``OperationContext/run(_:)``. A call from an unstructured task (`Task { }`) of a body does not release the
-    /// permit.
+    /// ``OperationContext/run(_:file:line:)``. A call from an unstructured task (`Task { }`) of a body does not release
+    /// the permit.
     ///
     /// - Parameter operation: The operation to add and await.
     /// - Returns: The output of the operation.

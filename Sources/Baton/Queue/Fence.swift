@@ -9,8 +9,8 @@ extension AsyncOperationQueue {
     /// ```
     ///
     /// - **Bodies that wait.** The barrier does not hold back an operation that the body of an earlier operation awaits
-    ///   with ``OperationContext/run(_:)`` or, on its own task, ``run(_:)``. The barrier waits for that body, and so
-    ///   for the operation. Operations that a body produces come after the barrier.
+    ///   with ``OperationContext/run(_:file:line:)`` or, on its own task, ``run(_:)``. The barrier waits for that body,
+    ///   and so for the operation. Operations that a body produces come after the barrier.
     /// - **Bodies of other queues.** The barrier does not hold back an operation that the body of another queue awaits
     ///   in this way, either. The barrier does not wait for that operation, so both may run at the same time.
     /// - **Inputs and dependencies.** The inputs of the barrier are added with it. Its other dependencies must have

@@ -84,4 +84,37 @@ import Testing
         stage.run(operation)
         #expect(Self.isHere(operation.error?.underlyingError as? Misuse))
     }
+
+    @Test("A finish that is called twice, or after an error")
+    func callbacks() {
+        let stage = TestQueue()
+        stage.run(
+            AsyncOperation<Int>.callback("twice") { finish in
+                finish(1)
+                finish(2)
+                finish(.success(3) as Result<Int, Oops>)
+                finish(throwing: Oops())
+            },
+            AsyncOperation<Void>.callback("nothing") { finish in
+                finish()
+                finish()
+            })
+        #expect(stage.misuses.events.count == 4)
+        #expect(stage.misuses.events.allSatisfy(Self.isHere), "\(stage.misuses.events)")
+    }
+
+    @Test("A run or a sleep of a body that has returned")
+    func lateCalls() async {
+        let stage = TestQueue()
+        let contexts = EventLog<OperationContext>()
+        stage.run(AsyncOperation("former") { contexts($0) })
+        let context = contexts.events[0]
+        func thrown(_ body: () async throws -> Void) async -> Misuse? {
+            do { try await body() } catch OperationError.misuse(let misuse) { return misuse } catch {}
+            return nil
+        }
+        #expect(Self.isHere(await thrown { try await context.run(stage.noting("late")) }))
+        #expect(Self.isHere(await thrown { try await context.run(stage.noting("late"), weight: 2) }))
+        #expect(Self.isHere(await thrown { try await context.sleep(for: .seconds(1)) }))
+    }
 }
