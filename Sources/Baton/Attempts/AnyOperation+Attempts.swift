@@ -8,6 +8,47 @@ public struct OperationAttempt: Sendable {
     public let delay: Duration?
 }
 
+extension OperationAttempt: CustomStringConvertible {
+    /// The number and how the attempt ended, such as "attempt 2 failed: the server said no; the next one after 5.0
+    /// seconds".
+    public var description: String {
+        let end = error.map { "attempt \(number) failed: \($0)" } ?? "attempt \(number)"
+        return end + (delay.map { "; the next one after \($0)" } ?? "")
+    }
+}
+
+/// The error of an operation whose closure has thrown when it had to decide about another attempt.
+///
+/// The operation ends with ``OperationError/failed(_:)``, whose error this is. The
+/// ``OperationError/underlyingError`` is the error of the closure, and this one adds that of the attempt. If both have
+/// the same description, and if the closure threw a cancellation or a skip, the operation ends with the error of the
+/// closure alone.
+public struct RetryDecisionError: Error, Sendable, CustomStringConvertible {
+    /// The error that the closure has thrown.
+    public let error: any Error
+    /// The error with which the attempt had failed.
+    public let attemptError: OperationError
+
+    /// Both errors on one line.
+    public var description: String {
+        ErrorText.describing {
+            "the decision about another attempt failed: \(ErrorText.text(of: error)); "
+                + "the attempt before it had failed: \(attemptError)"
+        }
+    }
+}
+
+extension OperationError {
+    /// Makes the error of an operation whose closure for another attempt or repetition has thrown `error`.
+    ///
+    /// - Parameter failure: The error of the attempt; nil for a repetition.
+    init(thrownByDecision error: any Error, after failure: OperationError?) {
+        self = error as? OperationError ?? .failed(error)
+        guard let failure, outcome == .failure, "\(self)" != "\(failure)" else { return }
+        self = OperationError.failed(RetryDecisionError(error: error, attemptError: failure))
+    }
+}
+
 extension AnyOperation {
     /// Runs the body again when it has failed, up to `attempts` times in all.
     ///

@@ -170,9 +170,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             } else {
                 sentences += ExplanationFormatter.sentences(forChain: links)
             }
-            sentences.append(
-                root.group.map { ExplanationFormatter.sentence(for: $0, of: root.operation) }
-                    ?? ExplanationFormatter.sentence(for: root.cause, of: root.operation))
+            sentences.append(root.text)
             if case .excluded(let holder, let name) = root.cause {
                 let wait = OperationWait(kind: .exclusion, source: holder, exclusion: name)
                 mentioned.insert(Link(waiting: root.operation, wait: wait))
@@ -193,6 +191,16 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The number of roots that a description mentions, of links on a long path to a root, and of operations that a
     /// sentence lists.
     static let maxListed = 5
+}
+
+extension Explanation.Root: CustomStringConvertible {
+    /// The sentence that a description of the explanation has for this root.
+    public var description: String { text.singleLine }
+
+    fileprivate var text: String {
+        group.map { ExplanationFormatter.sentence(for: $0, of: operation) }
+            ?? ExplanationFormatter.sentence(for: cause, of: operation)
+    }
 }
 
 // MARK: - Description

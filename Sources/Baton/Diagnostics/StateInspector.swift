@@ -32,6 +32,11 @@ public struct OperationWait: Sendable, Hashable, Codable {
     public let exclusion: String?
 }
 
+extension OperationWait: CustomStringConvertible {
+    /// What is waited for, such as "‘download’", "the barrier ‘commit’" or "the exclusion ‘disk’, after ‘copy’".
+    public var description: String { ExplanationFormatter.brief([self]).singleLine }
+}
+
 /// The internal form of ``OperationWait``, which retains the source so that it can be followed.
 struct Wait {
     let kind: OperationWait.Kind

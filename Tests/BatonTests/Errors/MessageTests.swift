@@ -282,6 +282,31 @@ import Testing
         #expect("\(AsyncOperationQueue())" == "queue (0 operations)")
     }
 
+    @Test("An attempt, a wait and a root describe themselves in words")
+    func descriptionsOfParts() {
+        let stage = TestQueue(isSuspended: true)
+        let flaky = AsyncOperation("flaky") { context in if context.attempt == 1 { throw Oops() } }
+            .retry(.constant(.seconds(5)), attempts: 2)
+        stage.queue.isSuspended = false
+        stage.run(flaky)
+        #expect(flaky.attempts.map { "\($0)" } == ["attempt 1 failed: oops; the next one after 5.0 seconds"])
+        stage.advance(by: .seconds(5))
+        #expect(flaky.attempts.map { "\($0)" }.last == "attempt 2")
+        stage.queue.isSuspended = true
+        let (first, barrier) = (stage.noting("first"), stage.noting("barrier"))
+        stage.queue.add(first)
+        stage.queue.addBarrier(barrier)
+        let last = stage.noting("last", after: first)
+        stage.queue.add(last)
+        #expect(last.explain().waits.map { "\($0)" } == ["‘first’", "the barrier ‘barrier’"])
+        #expect(
+            last.explain().roots.map { "\($0)" } == [
+                "‘first’ is ready, and its queue is suspended: set its `isSuspended` to false."
+            ])
+        stage.queue.cancelAll()
+        stage.steps.runAll()
+    }
+
     @Test func breakerDescription() {
         let breaker = CircuitBreaker("partner API", failures: 1, retryAfter: .seconds(1))
         #expect("\(breaker)" == "circuit breaker ‘partner API’ (closed)")
