@@ -283,6 +283,9 @@ struct DeclarationSite: Sendable, Hashable {
     /// The call site in parentheses, after a space; empty if it is not known.
     var suffix: String { callSite.map { " (\($0))" } ?? "" }
 
+    /// The call site as the end of a sentence about another declaration.
+    var text: String { callSite.map { "at \($0)" } ?? "elsewhere" }
+
     static func == (left: Self, right: Self) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}

@@ -152,7 +152,9 @@ enum ExclusionManager {
             $0.place(exclusions, for: operation, inside: scope, isFurtherAttempt: isFurtherAttempt)
         }
         if let (conflict, owner) = placement.conflict, let operation = placement.operation {
-            let misuse = operation.misuse(conflict, with: owner.map { "by \($0.reference)" } ?? "elsewhere")
+            let site = conflict.other.site
+            let misuse = operation.misuse(
+                conflict, with: owner.map { "by \($0.reference)\(site.suffix)" } ?? site.text)
             if placement.isImpossible { placement.result = .impossible(misuse) } else { operation.report(misuse) }
         }
         return placement
@@ -346,12 +348,12 @@ enum ExclusionManager {
 }
 
 extension AnyOperation {
-    /// - Parameter other: A part of the sentence that says who has given the other limit.
+    /// - Parameter other: A part of the sentence that says who has given the other limit, and where.
     fileprivate final func misuse(_ conflict: LimitConflict, with other: String) -> Misuse {
         let kind = Misuse.Kind.conflictingLimits(
             name: "\(conflict.name)", limit: conflict.limit.limit, other: conflict.other.limit)
         return Misuse(
-            kind, operation: reference, declaredAt: conflict.limit.site, other: other + conflict.other.site.suffix)
+            kind, operation: reference, declaredAt: conflict.limit.site, other: other)
     }
 
     /// Reports two limits that this operation has given for one name, before its first attempt.
@@ -360,7 +362,7 @@ extension AnyOperation {
         else {
             return
         }
-        report(misuse(conflict, with: "by the same operation"))
+        report(misuse(conflict, with: "by the same operation\(conflict.other.site.suffix)"))
     }
 
     /// The further attempts of an operation that come before first attempts of others that wait for the same

@@ -117,10 +117,11 @@ struct RateConflict {
     let isOfOneOperation: Bool
 
     func misuse(of operation: OperationReference) -> Misuse {
-        let user = isOfOneOperation ? "for the same operation" : "elsewhere"
+        let site = other.declarationSite
+        let user = isOfOneOperation ? "for the same operation\(site.suffix)" : site.text
         return Misuse(
             .conflictingRates(name: rate.name), operation: operation, declaredAt: rate.declarationSite,
-            other: "is \(rate.numbers) here and \(other.numbers) \(user)\(other.declarationSite.suffix)")
+            other: "is \(rate.numbers) here and \(other.numbers) \(user)")
     }
 }
 

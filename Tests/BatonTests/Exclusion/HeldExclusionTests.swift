@@ -334,7 +334,7 @@ struct Names {
         #expect(last.hasFinished)
         stage.run(stage.noting("second").addCondition(.limited(name("x"), to: 1)))
         let text = "\(stage.misuses.events.first!)"
-        #expect(text.contains("to 1 here and to 3 elsewhere (\(#fileID):\(line));"), "\(text)")
+        #expect(text.contains("to 1 here and to 3 at \(#fileID):\(line);"), "\(text)")
         gate.open()
         stage.steps.runAll()
     }

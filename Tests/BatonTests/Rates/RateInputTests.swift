@@ -103,7 +103,7 @@ import Testing
         let first = stage.call("1", .rate("api", 1, per: .seconds(1)))
         stage.run(first, stage.call("2", .rate("api", 4, per: .seconds(60), burst: 2)))
         let text = "\(stage.misuses.events.first!)"
-        let numbers = "is 4 in 60 seconds, up to 2 at once here and 1 in 1 second elsewhere ("
+        let numbers = "is 4 in 60 seconds, up to 2 at once here and 1 in 1 second at "
         #expect(text.hasPrefix("‘2’: the rate ‘api’ \(numbers)"), "\(text)")
         #expect(text.contains("TestQueue+Rates.swift:"))
         stage.queue.cancelAll()
