@@ -72,7 +72,7 @@ struct HTTPCall: Sendable {
         let request = options.request
         if let address = options.invalidAddress { throw HTTPError(invalidAddress: address, request) }
         guard let url = request.url, url.isHTTP else {
-            throw HTTPError(invalidAddress: request.url?.absoluteString ?? "", request)
+            throw HTTPError(invalidAddress: options.givenURL, request)
         }
         if let problem = options.invalidFields.values.min() ?? request.problem(hasBody: body != nil) {
             throw HTTPError(.invalidRequest(problem), request)

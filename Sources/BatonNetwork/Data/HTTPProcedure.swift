@@ -37,6 +37,8 @@ public struct HTTPOptions: Sendable {
     public var clock: (any Clock<Duration>)?
     /// The string that was given as a URL, if it is not a valid one.
     var invalidAddress: String?
+    /// The string that was given as a URL, for errors: the URL of the request has escapes in it.
+    private var address: String?
     /// The header fields that were set to values that cannot be sent, with the reason for each. They are kept here
     /// because Foundation would drop them silently.
     var invalidFields: [String: String] = [:]
@@ -52,6 +54,7 @@ public struct HTTPOptions: Sendable {
     public init(_ address: String) {
         if let url = URL(address: address) {
             self.init(URLRequest(url: url))
+            self.address = address
         } else {
             self.init(URLRequest(url: URL(fileURLWithPath: "/")))
             invalidAddress = address
@@ -60,6 +63,12 @@ public struct HTTPOptions: Sendable {
 }
 
 extension HTTPOptions {
+    /// The URL of the request as it was given.
+    var givenURL: String {
+        if let address, URL(address: address) == request.url { return address }
+        return request.url?.absoluteString ?? ""
+    }
+
     /// Returns the time by which a run in this context is measured.
     func time(in context: OperationContext) -> TimeSource {
         guard let clock else { return context.clock.time }

@@ -24,6 +24,18 @@ import Testing
         }
     }
 
+    @Test("The error of an invalid address shows the text that was given", arguments: ["not a url", "café/ü ö"])
+    func addressAsGiven(_ address: String) async throws {
+        let error = try #require(await failure(HTTPData(address)))
+        #expect(error.reason == .invalidURL(address))
+        let url = try #require(URL(string: "ftp://example.org/a%20b"))
+        #expect(await failure(HTTPData(url))?.reason == .invalidURL("ftp://example.org/a%20b"))
+        // A request that was changed later has nothing to do with the text.
+        var data = HTTPData(address)
+        data.options.request.url = url
+        #expect(await failure(data)?.reason == .invalidURL("ftp://example.org/a%20b"))
+    }
+
     @Test func anUnknownHostIsAnError() async {
         let error = await failure(HTTPData("http://no-such-host.invalid/"))
         #expect(error?.reason == .hostNotFound)
