@@ -17,38 +17,6 @@ extension OperationAttempt: CustomStringConvertible {
     }
 }
 
-/// The error of an operation whose closure has thrown when it had to decide about another attempt.
-///
-/// The operation ends with ``OperationError/failed(_:)``, whose error this is. The
-/// ``OperationError/underlyingError`` is the error of the closure, and this one adds that of the attempt. If both have
-/// the same description, and if the closure threw a cancellation or a skip, the operation ends with the error of the
-/// closure alone.
-public struct RetryDecisionError: Error, Sendable, CustomStringConvertible {
-    /// The error that the closure has thrown.
-    public let error: any Error
-    /// The error with which the attempt had failed.
-    public let attemptError: OperationError
-
-    /// Both errors on one line.
-    public var description: String {
-        ErrorText.describing {
-            "the decision about another attempt failed: \(ErrorText.text(of: error)); "
-                + "the attempt before it had failed: \(attemptError)"
-        }
-    }
-}
-
-extension OperationError {
-    /// Makes the error of an operation whose closure for another attempt or repetition has thrown `error`.
-    ///
-    /// - Parameter failure: The error of the attempt; nil for a repetition.
-    init(thrownByDecision error: any Error, after failure: OperationError?) {
-        self = error as? OperationError ?? .failed(error)
-        guard let failure, outcome == .failure, "\(self)" != "\(failure)" else { return }
-        self = OperationError.failed(RetryDecisionError(error: error, attemptError: failure))
-    }
-}
-
 extension AnyOperation {
     /// Runs the body again when it has failed, up to `attempts` times in all.
     ///
@@ -90,8 +58,8 @@ extension AnyOperation {
     ///     the last one. If the operation waits for a permit, an exclusion or a rate at the deadline, it ends at once
     ///     with ``OperationError/timedOut(after:waitingFor:)``.
     ///   - isRetryable: Returns whether another attempt is worthwhile after this error. Called on a task of the queue
-    ///     that is not cancelled, while the operation still has its permit. An error that it throws ends the operation:
-    ///     a ``RetryDecisionError`` has it and the error of the attempt.
+    ///     that is not cancelled, while the operation still has its permit. An error that it throws becomes the
+    ///     operation's error; that of the attempt stays in ``attempts``.
     /// - Returns: This operation.
     @discardableResult
     public final func retry(
@@ -139,8 +107,7 @@ extension AnyOperation {
     ///
     /// - Parameter decide: Returns whether the body runs again. Called with the number of failures before this one, 0
     ///   for the first, and with the error. Called on a task of the queue that is not cancelled, while the operation
-    ///   still has its permit. An error that it throws ends the operation: a ``RetryDecisionError`` has it and the
-    ///   error of the attempt.
+    ///   still has its permit. An error that it throws becomes the operation's error.
     /// - Returns: This operation.
     @discardableResult
     public final func retryOnFailure(

@@ -171,7 +171,7 @@ extension AnyOperation {
             if let failure { return try await nextAttempt(after: failure, timing, core) }
             return try await nextRepetition(timing, core)
         } catch {
-            setFailure(OperationError(thrownByDecision: error, after: failure))
+            setFailure(error as? OperationError ?? .failed(error))
             return nil
         }
     }

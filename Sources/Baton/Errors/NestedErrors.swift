@@ -27,7 +27,6 @@ enum NestedErrors {
             case ConditionError.dependenciesFailed(let failures): self = .list(failures)
             case ConditionError.neitherSatisfied(let first, let second): self = .two(first, second)
             case is ConditionError: self = .none
-            case let error as RetryDecisionError: self = .two(error.error, error.attemptError)
             case let error as OperationFailure: self = .one(error.error)
             default: self = .unknown
             }
@@ -140,10 +139,6 @@ enum NestedErrors {
         case ConditionError.dependenciesFailed(let failures): ConditionError.dependenciesFailed(list(failures))
         case ConditionError.neitherSatisfied(let first, let second):
             ConditionError.neitherSatisfied(change(first), change(second))
-        case let error as RetryDecisionError:
-            RetryDecisionError(
-                error: change(error.error),
-                attemptError: change(error.attemptError) as? OperationError ?? error.attemptError)
         case let error as OperationFailure:
             error.withError(change(error.error) as? OperationError ?? error.error)
         default: error

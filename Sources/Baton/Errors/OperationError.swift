@@ -255,7 +255,6 @@ extension OperationError {
         switch error {
         case let error as OperationError: error.wrappedError
         case ConditionError.dependenciesFailed(let failures): failures.first?.error
-        case let error as RetryDecisionError: error.error
         default: nil
         }
     }
