@@ -57,8 +57,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
             lacksThreads
             ? [
                 "No thread is free for operations that are about to start, because bodies of this queue or of other "
-                    + "queues block all threads. Run those bodies on a `ThreadExecutor`, or let them await instead of "
-                    + "blocking."
+                    + "queues block all threads. Run those bodies on a `ThreadExecutor` with enough threads, or let "
+                    + "them await instead of blocking."
             ] : []
         return ([beginning] + explanations.map(\.description) + more + inHandlers + hint + threads).joined(
             separator: " ")

@@ -86,7 +86,9 @@ package final class PeerWait: Sendable {
             } else if self.peer(at: place) == nil {
                 // The wait ended before the waiter was added.
                 peer.removeWaiter(informing: self, at: place)
-            } else if phase != .created, let path = body.cycle(closedByWaitFor: peer) {
+            } else if phase == .created {
+                peer.scheduleNotAddedCheck()
+            } else if let path = body.cycle(closedByWaitFor: peer) {
                 ended(place, peer, .dependencyCycle(path))
             }
         }

@@ -310,10 +310,15 @@ extension AnyOperation {
 }
 
 extension QueueCore {
+    /// True in the handler of a misuse. A handler that is the cause of misuse would call itself without end.
+    @TaskLocal private static var isReporting = false
+
     func report(_ misuse: Misuse) {
-        let handler = misuseHandler.withLock { $0 }
         assert(HeldLocks.isEmpty, "The user's handler is called without a lock.")
-        (handler ?? Misuse.writeToStandardError)(misuse)
+        guard !Self.isReporting, let handler = misuseHandler.withLock({ $0 }) else {
+            return Misuse.writeToStandardError(misuse)
+        }
+        Self.$isReporting.withValue(true) { handler(misuse) }
     }
 
     /// Reports a misuse of an operation that was given to this queue, but may belong to another one.

@@ -125,10 +125,10 @@ extension OperationContext {
     ///
     /// Adds the child, the operations that it takes its inputs from and its other dependencies, directly or not, as
     /// ``AsyncOperationQueue/run(_:)`` does, and returns the child's output. While it waits, the body holds no permit
-    /// of its queue, so children cannot starve, whatever the width of the queue. They also run while the queue is
-    /// suspended. When this operation or the calling task is cancelled, the child is cancelled, too, and this returns
-    /// when the child has finished. The child may have been added before, also to another queue. Child tasks of the
-    /// body may call this.
+    /// of its queue, so children cannot starve, whatever the width of the queue. Children that this call adds also run
+    /// while the queue is suspended. When this operation or the calling task is cancelled, the child is cancelled, too,
+    /// even if others need it, and this returns when the child has finished. The child may have been added before, also
+    /// to another queue. Child tasks of the body may call this.
     ///
     /// An operation runs once, so in a body that is retried, make the child in the body. A further attempt that calls
     /// this for an operation which has already finished without an output gets the old error, and that is reported as

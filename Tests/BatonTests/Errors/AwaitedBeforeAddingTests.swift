@@ -33,6 +33,21 @@ import Testing
         #expect(text.hasPrefix("‘forgotten’ is awaited, and nobody has added it"))
     }
 
+    @Test("A peer that a body awaits and nobody adds is reported as well")
+    func aPeerIsReported() async throws {
+        let reports = EventLog<Misuse>()
+        let gate = Gate()
+        let peer = AsyncOperation("forgotten") {}
+        watch(peer, reports, gate)
+        let wait = PeerWait(for: [peer])
+        let queue = AsyncOperationQueue()
+        let waiting = queue.add(AsyncOperation("waiting") { try await wait.wait() })
+        await gate.wait()
+        #expect(reports.events.map(\.kind) == [.awaitedBeforeAdding])
+        queue.add(peer)
+        try await waiting.value
+    }
+
     @Test("A child is not reported, because its group adds it when the group starts")
     func aChildIsNotReported() async throws {
         let reports = EventLog<Misuse>()

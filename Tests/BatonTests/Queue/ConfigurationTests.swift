@@ -69,6 +69,23 @@ import Testing
         #expect(misuses.events.first?.queue == "kitchen")
     }
 
+    @Test("Misuse of a handler of misuse does not call the handler again")
+    func misuseInTheHandler() {
+        let misuses = EventLog<Misuse>()
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let operation = AsyncOperation("again") {}
+        queue.onMisuse = { [weak queue] misuse in
+            misuses(misuse)
+            queue?.add(operation)
+        }
+        queue.add(operation)
+        queue.add(operation)
+        #expect(misuses.events.map(\.kind) == [.addedTwice])
+        queue.add(operation)
+        #expect(misuses.events.count == 2)
+        queue.cancelAll()
+    }
+
     @Test func cancelAllReachesWhatIsThereAndNothingLater() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
