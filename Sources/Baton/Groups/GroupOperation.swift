@@ -221,7 +221,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         for child in children { _ = group.insert(child) }
     }
 
-    private static let runChildren: Body.Wrapped = { execution in
+    private static let runChildren: Body.Code = { execution in
         let operation = execution.operation
         let (group, core) = operation.withLifecycle { ($0.optionalState?.childGroups.first, operation.core) }
         guard let group, let core else { return }

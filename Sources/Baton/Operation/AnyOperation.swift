@@ -76,35 +76,24 @@ public class AnyOperation: @unchecked Sendable {
     @usableFromInline
     init(
         _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], requiresInputOutputs: Bool = true,
-        body: @escaping Body.Wrapped
+        body: @escaping Body.Code
     ) {
         self.requiresInputOutputs = requiresInputOutputs
         edges = DependencyList(inputs)
         life = Lifecycle(inputCount: inputs.count)
-        self.body = .wrapped(body)
+        self.body = Body(code: body)
         fallbackName = FallbackName(procedure)
         if let name { withLifecycle { $0.ensureOptionalState().name = name } }
     }
 
     /// Makes an operation with one input or none, without an array for it.
     @usableFromInline
-    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
+    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Code) {
         requiresInputOutputs = true
         life = Lifecycle(inputCount: input == nil ? 0 : 1)
         edges = if let input { DependencyList(input) } else { DependencyList() }
-        self.body = .wrapped(consume body)
+        self.body = Body(code: consume body)
         fallbackName = FallbackName(procedure)
-        if let name { withLifecycle { $0.ensureOptionalState().name = name } }
-    }
-
-    /// Makes an operation with neither inputs nor an output.
-    @usableFromInline
-    init(plain body: consuming @escaping Body.Plain, _ name: String?) {
-        requiresInputOutputs = true
-        life = Lifecycle()
-        edges = DependencyList()
-        self.body = .plain(consume body)
-        fallbackName = .none
         if let name { withLifecycle { $0.ensureOptionalState().name = name } }
     }
 

@@ -41,34 +41,6 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         }
     }
 
-    /// Makes an operation from a closure that returns nothing. The closure is stored without another one around it.
-    ///
-    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///   ``OperationError/failed(_:)``.
-    @inlinable
-    public init(
-        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void,
-        file: StaticString = #fileID, line: UInt = #line
-    ) where Output == Void {
-        super.init(plain: body, nil)
-        recordOrigin(file, line)
-    }
-
-    /// Makes an operation with a name from a closure that returns nothing.
-    ///
-    /// The closure is stored without another one around it.
-    ///
-    /// - Parameters:
-    ///   - name: The name that errors and explanations use for the operation.
-    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
-    ///     ``OperationError/failed(_:)``.
-    @inlinable
-    public init(
-        _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
-    ) where Output == Void {
-        super.init(plain: body, name)
-    }
-
     /// Makes an operation from a closure that takes its context.
     ///
     /// ```swift
@@ -141,16 +113,13 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     @usableFromInline
     override init(
         _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], requiresInputOutputs: Bool = true,
-        body: @escaping Body.Wrapped
+        body: @escaping Body.Code
     ) {
         super.init(name, procedure: procedure, inputs: inputs, requiresInputOutputs: requiresInputOutputs, body: body)
     }
 
     @usableFromInline
-    override init(plain body: @escaping Body.Plain, _ name: String?) { super.init(plain: body, name) }
-
-    @usableFromInline
-    override init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body.Wrapped) {
+    override init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body.Code) {
         super.init(name, procedure: procedure, input: input, body: body)
     }
 }
@@ -201,26 +170,17 @@ extension AsyncOperation {
 
 // MARK: - Body
 
-/// The code that an operation runs.
+/// The code that an operation runs: a closure around the user's, which finds the inputs and stores the outcome.
 @usableFromInline
-enum Body: Sendable {
-    @usableFromInline typealias Plain = nonisolated(nonsending) @Sendable () async throws -> Void
-    @usableFromInline typealias Wrapped = nonisolated(nonsending) @Sendable (Execution) async -> Void
+struct Body: Sendable {
+    @usableFromInline typealias Code = nonisolated(nonsending) @Sendable (Execution) async -> Void
 
-    /// The user's closure itself, which has no output to store. A closure around it would cost one more object and one
-    /// more asynchronous call.
-    case plain(Plain)
-    /// A closure around the user's, which finds the inputs and stores the outcome.
-    case wrapped(Wrapped)
+    let code: Code
 
     /// Runs the code for an operation, which the caller retains until this has returned.
     @inline(__always)
     nonisolated(nonsending) func run(for operation: Unretained<AnyOperation>) async {
-        let execution = Execution(unretained: operation)
-        switch self {
-        case .plain(let body): do { try await body() } catch { execution.bodyThrew(error) }
-        case .wrapped(let body): await body(execution)
-        }
+        await code(Execution(unretained: operation))
     }
 }
 

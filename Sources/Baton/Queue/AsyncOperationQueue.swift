@@ -164,8 +164,8 @@ extension AsyncOperationQueue {
     /// The handler for misuse of calls that do not throw; nil, the default, writes one line to standard error.
     ///
     /// The handler is called once for each misuse, on the thread that detects it, which is usually the thread that made
-    /// the call. The call has changed nothing, unless its `Misuse.Kind` says otherwise. Misuse of the handler itself, or
-    /// of a task that it has started, is written to standard error.
+    /// the call. The call has changed nothing, unless its `Misuse.Kind` says otherwise. Misuse of the handler itself,
+    /// or of a task that it has started, is written to standard error.
     ///
     /// Misuse of an operation that has not been added, such as a negative time limit, belongs to no queue yet and is
     /// written to standard error.

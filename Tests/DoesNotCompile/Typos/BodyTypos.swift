@@ -20,6 +20,14 @@ func body() {
         let value = sample.titel  // error: has no member 'titel'
         return value
     }
+    _ = AsyncOperation {
+        if sample.size == 0 { return "none" }
+        return sample.titel  // error: has no member 'titel'
+    }
+    _ = AsyncOperation {
+        if sample.size == 0 { return "none" }
+        return sample.size  // error: cannot convert value of type 'Int' to closure result type 'String'
+    }
     _ = AsyncOperation { sample.size + sample.title }  // error: cannot be applied to operands
     _ = AsyncOperation {
         let value = sample.size + sample.title  // error: cannot be applied to operands of type 'Int' and 'String'
@@ -37,6 +45,14 @@ func bodyNamed() {
     _ = AsyncOperation("name") {
         let value = sample.titel  // error: has no member 'titel'
         return value
+    }
+    _ = AsyncOperation("name") {
+        if sample.size == 0 { return "none" }
+        return sample.titel  // error: has no member 'titel'
+    }
+    _ = AsyncOperation("name") {
+        if sample.size == 0 { return "none" }
+        return sample.size  // error: cannot convert value of type 'Int' to closure result type 'String'
     }
     _ = AsyncOperation("name") { sample.size + sample.title }  // error: cannot be applied to operands
     _ = AsyncOperation("name") {
