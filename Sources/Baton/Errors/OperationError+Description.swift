@@ -284,6 +284,10 @@ private enum DeadlockText {
             return holders.count == waits.count && holders.count == 2
                 ? "Take \(all) together, in \(holders[0]) and in \(holders[1])" : "Take \(all) in one operation"
         }
+        if Set(waits.compactMap(\.holder)).count > 1 {
+            return "Several operations share \(names[0]): let each take as much of it as the operations need that it "
+                + "awaits, and run those with `context.run` from its body"
+        }
         if waits.count == 1, path.count == 2, let holder = waits[0].holder {
             return waits[0].isHeldByBody
                 ? "Run \(waits[0].member) with `context.run` from the body of \(holder), or take all exclusions in one "

@@ -95,6 +95,31 @@ import Testing
         #expect(!text.contains("context.run"), "\(text)")
     }
 
+    @Test("A deadlock of two that share an exclusion, and whose children want all of it, advises to take more")
+    func deadlockOfShares() async throws {
+        let names = Names()
+        let queue = AsyncOperationQueue()
+        let bothHold = Gate()
+        let holders = Tally()
+        let readers = (1...2).map { number in
+            AsyncOperation("reader\(number)") { context in
+                holders.add()
+                if holders.count == 2 { bothHold.open() }
+                await bothHold.wait()
+                let child = AsyncOperation("writer\(number)") {}.addCondition(.mutuallyExclusive(names("x")))
+                try await context.run(child)
+            }
+            .addCondition(.mutuallyExclusive(names("x"), mode: .shared))
+        }
+        queue.add(readers)
+        await queue.waitUntilIdle()
+        let error = try #require(readers.compactMap(\.error).first)
+        #expect(
+            "\(error)".hasSuffix(
+                ". Several operations share ‘\(names("x"))’: let each take as much of it as the operations need that it "
+                    + "awaits, and run those with `context.run` from its body"), "\(error)")
+    }
+
     @Test("An operation that depends on itself is told to drop that dependency")
     func dependencyOnItself() async {
         let operation = AsyncOperation("a") {}
