@@ -153,8 +153,9 @@ enum ExclusionManager {
         }
         if let (conflict, owner) = placement.conflict, let operation = placement.operation {
             let site = conflict.other.site
-            let misuse = operation.misuse(
-                conflict, with: owner.map { "by \($0.reference)\(site.suffix)" } ?? site.text)
+            let other = owner.map { "by \($0.reference)\(site.suffix)" } ?? site.text
+            let effect = placement.isImpossible ? ", too few for it beside what its parents hold" : ""
+            let misuse = operation.misuse(conflict, with: other + effect)
             if placement.isImpossible { placement.result = .impossible(misuse) } else { operation.report(misuse) }
         }
         return placement

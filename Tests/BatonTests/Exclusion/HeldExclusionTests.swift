@@ -398,6 +398,7 @@ extension ImpossibleExclusionTests {
         let parent = GroupOperation(child).addCondition(.limited(name("x"), to: 4, weight: 3))
         stage.run(parent)
         #expect(child.ending == "misuse: conflictingLimits(name: \"‘\(name("x"))’\", limit: 2, other: 4)")
+        #expect(child.error.map { "\($0)" }?.contains(", too few for it beside what its parents hold; the") == true)
         #expect(stage.queue.operationCount == 0)
         stage.run(stage.noting("next").addCondition(.limited(name("x"), to: 2)))
         #expect(stage.ran == ["next"])
