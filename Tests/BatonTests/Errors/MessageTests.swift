@@ -116,8 +116,8 @@ import Testing
         let error = try #require(readers.compactMap(\.error).first)
         #expect(
             "\(error)".hasSuffix(
-                ". Several operations share ‘\(names("x"))’: let each take as much of it as the operations need that it "
-                    + "awaits, and run those with `context.run` from its body"), "\(error)")
+                ". Several operations share ‘\(names("x"))’: let each take as much of it as the operations need that "
+                    + "it awaits, and run those with `context.run` from its body"), "\(error)")
     }
 
     @Test("An operation that depends on itself is told to drop that dependency")
