@@ -66,6 +66,7 @@
         func endsWhileStalled(_ path: String) async {
             await #expect(processExitsWith: .success) { [path] in
                 let faults = try FaultServer()
+                defer { faults.stop() }
                 let end = FaultStep.closeAfterReading
                 // The server reacts when the first piece of the body has arrived, or the client has received the head.
                 faults.on("/close", readsBodyFirst: false, .waitForBytes, end)
