@@ -33,7 +33,8 @@ public struct OperationWait: Sendable, Hashable, Codable {
 }
 
 extension OperationWait: CustomStringConvertible {
-    /// What is waited for, such as "‘download’", "the barrier ‘commit’" or "the exclusion ‘disk’, after ‘copy’".
+    /// The name of the obstacle: "‘download’", "the barrier ‘commit’" or "the exclusion ‘disk’, after ‘copy’", for
+    /// example.
     public var description: String { ExplanationFormatter.brief([self]).singleLine }
 }
 

@@ -70,7 +70,7 @@ enum TSanAnnotations {
 
 #if canImport(Darwin)
     /// A lock for critical sections of a few nanoseconds that rarely contend. On Darwin it is the system's lock,
-    /// because a thread that waits for that lock lends its priority to the holder.
+    /// because a thread that waits for that lock raises the priority of the holder.
     struct SpinLock: ~Copyable {
         private let state = Locked(())
 
